@@ -10,7 +10,7 @@ help:
 	@echo "make demo       watch a filter track a drifting frequency; leaves demo.svg"
 	@echo "make test       build and run the tests"
 	@echo "make sanitize   the tests under the address and undefined-behaviour sanitizers; QUICK=1: without the slow ones"
-	@echo "make newcomer   what the README and the first pages say, typed in a bare Debian 12; half an hour, as root"
+	@echo "make newcomer   what the README and the first pages say, typed in a bare Debian 12; a quarter of an hour, as root"
 	@echo "make walks      CONTRIBUTING's walks in a copy of the tree: a likelihood, an engine, a designer, a belief; then the tests by lists"
 	@echo "make faults     runs killed KILLS=1000 times, full disks, closed pipes, set clocks, dead MPI ranks, huge sizes"
 	@echo "make load       10 million records through rejfilt track, a day of updates: speed, memory, drift; writes build/load.json"

@@ -1,4 +1,4 @@
-/* Classification: learn from rows in memory, then ask an object for as few of its features as it takes.
+/* Classification: learn from rows in memory, then ask for as few features of an object as it takes, one by one.
    cc examples/classify.c $(pkg-config --cflags --libs rejfilt) -o classify && ./classify */
 #include <stdio.h>
 
@@ -27,13 +27,22 @@ int main(void)
     if (!training)
         return fprintf(stderr, "%s\n", error), 1;
     const rfc_rules rules = rfc_rules_default(RFC_WEIGHTED, training);
-    const rfc_objects objects = {&object, NULL, 1};
-    rfc_answer answer;
-    if (rfc_classify_one(training, &rules, &objects, 0, &answer, error, sizeof error) < 0)
+    rfc_model *model = rfc_model_fit(training, &rules, 1, NULL, NULL, error, sizeof error);
+    rfc_expected expected; /* errors and questions, by leave-one-out */
+    rfc_adviser *adviser = model ? rfc_adviser_open(model, error, sizeof error) : NULL;
+    if (!adviser || rfc_model_stop(model, RFC_GOAL_BEST, 0, &expected) < 0)
         return fprintf(stderr, "%s\n", error), 1;
-    printf("%s, truth %s: %u of %d features asked\n", known.labels.text[answer.decided], object.labels.text[0],
-           answer.queries, FEATURES);
-    rfc_answer_free(&answer);
+    rfc_told told[FEATURES];
+    uint32_t count = 0;
+    rfc_advice advice;
+    while (rfc_adviser_next(adviser, told, count, &advice) == 0 && advice.feature != RFC_NO_LABEL) {
+        /* measure feature number advice.feature here; .is_unknown = 1 if that is impossible */
+        told[count++] = (rfc_told){.feature = advice.feature, .value = object.bytes[advice.feature]};
+    }
+    printf("%s, truth %s: %u of %d features asked\n", known.labels.text[advice.decided], object.labels.text[0],
+           advice.queries, FEATURES);
+    rfc_adviser_close(adviser);
+    rfc_model_close(model);
     rfc_training_close(training);
     rfc_table_free(&known);
     rfc_table_free(&object);

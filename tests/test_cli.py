@@ -147,7 +147,7 @@ class FrontDoor(Test):
         for command in (["track"], ["state", "show"], ["state", "export"], ["state", "import"], ["compare"], ["classify", "fit"]):
             self.refused(*command, "one.csv", "two.csv", says="'two.csv' is the second")
         for command in ("track", "compare"):
-            for two in (["one.csv", "--data", "two.csv"], ["--data=one.csv", "two.csv"], ["--data=one.csv", "--data=two.csv"]):
+            for two in (["one.csv", "--data", "two.csv"], ["--data=one.csv", "two.csv"]):
                 self.refused(command, *two, says="'two.csv' is the second")
 
     def test_a_file_without_a_name(self):
@@ -756,6 +756,11 @@ class Option(Test):
         plain = "t,x_,outcome\n" + "".join(f"{t},{x},{o}\n" for t, x, o in rows)
         german = "\ufeff# scan 7\r\nNr;t;x_;outcome\r\n" + "".join(f"{k};{t};{x};{o}\r\n".replace(".", ",") for k, (t, x, o) in enumerate(rows))
         self.assertEqual(run("track", "--json", input=german).stdout, run("track", "--json", input=plain).stdout)
+        for encoding in ("utf-8", "latin-1"):
+            records = plain.replace("t,x_", "Wait [µs],größe", 1).encode(encoding)
+            done = subprocess.run([COMMAND, "track", "--json", "--column=t=Wait [µs]", "--column=x_=größe"], input=records, stdout=subprocess.PIPE)
+            self.assertEqual(done.stdout.decode(), run("track", "--json", input=plain).stdout, encoding)
+        self.assertIn("no column 'Wait [µs]'", run("track", "--column=t=Wait [µs]", input=plain).stderr)
         self.assertIn("column t: '1,5' is not a number", run("track", input='t\tx_\toutcome\n1,5\t0,5\t1\n').stderr)
         self.assertIn("column t: '1.000,5' is not a number", run("track", input="t;x_;outcome\n1.000,5;0,5;1\n").stderr)
         self.assertIn("no column 't'; there are 't x_ outcome'; columns are separated by commas, semicolons or tabs", run("track", input="t x_ outcome\n1 2 1\n").stderr)
@@ -779,6 +784,9 @@ class Surroundings(Test):
         self.assertRegex(output, rb"step (59|60)/60  x = ")
         last = steps("--steps=60")[-1]["parameters"][0]
         self.assertIn(b"x = %.4f" % last["mean"], output)
+        long = ("--model=ramsey", "--steps=3", "--pace=0", "--unit=w=twenty characters it", "--unit=g=even more, thirty-two characters")
+        status = re.findall(rb"step [^\r\n]*", in_terminal(*SIMULATE, *long)[0])[-1]  # too long a line: no truth without its estimate
+        self.assertEqual((status.count(b" = "), status.count(b"truth")), (1, 1), status)
         plain, code = in_terminal(*SIMULATE, "--steps=60", "--json")
         self.assertEqual((plain.replace(b"\r", b"").decode(), code), (good(*SIMULATE, "--steps=60", "--json"), 0))
 

@@ -252,6 +252,11 @@ class AskAndTell(Test):
         good, bad = track("--ask", given="1\n0\n1\n"), track("--ask", "--skip-bad", given="1\n7\n0\noops\n1\n", says="2 bad records")
         self.assertEqual(bad, good)
 
+    def test_a_count_above_its_shots(self):
+        model = str(ROOT / "examples/benchmarking.c")
+        done = subprocess.run([COMMAND, "track", "--ask", f"--model={model}"], input="20\n21\n", text=True, capture_output=True, timeout=LONGEST)
+        self.assertEqual((done.returncode, done.stderr), (2, "rejfilt: track: standard input: line 2: outcome 21 is not a whole number from 0 to n = 20\n"))
+
 
 class Examples(Test):
     def check(self, done, most):

@@ -112,6 +112,13 @@ class Html(unittest.TestCase):
         self.assertRegex(text, '<rect [^>]* class="h0"/>')
         self.assertNotIn(">coarse<", page_of("--steps=25")[0])
 
+    def test_long_names_keep_their_units(self):
+        """A name is cut to the height of its panel, which has eight pixels for each character."""
+        for unit, name in (("ppm", "cont… (ppm)"), ("parts per million", "contrast (…")):
+            panels = page_of("--model=ramsey", "--steps=9", "--panels=w,contrast", "--unit=w=MHz", f"--unit=contrast={unit}")[2]["panels"]
+            self.assertEqual([panel["name"] for panel in panels], ["w (MHz)", name])
+            self.assertLessEqual(8 * len(name), panels[1]["bottom"] - panels[1]["top"] + 10)
+
     def test_keys_are_on_the_page(self):
         """Many keys take two lines, and the panels are below them."""
         _, svg, data, _, _ = page_of("--model=rabi", "--belief=mixture:2", "--seed=2", "--steps=260", "--jump=W=3@60", "--outage=0@120+60")

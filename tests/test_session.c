@@ -392,6 +392,38 @@ static void test_clock(void **state)
         }
 }
 
+/* A unit of time may be much longer than the time between records. Questions, and the limit on the width, then follow the
+   interval before the last record. */
+static void test_questions_expect_the_same_interval(void **state)
+{
+    (void)state;
+    rf_config config = config_of("precession", &setups[0]);
+    const double drift = config.drift[0] = 30, interval = 1.0 / (1 << 20), prior = 1.5707963267948966 / sqrt(12);
+    config.design = "pgh";
+    rf_session *session = open_or_fail(&config);
+    rf_step step;
+    rf_record question;
+    for (unsigned k = 0; k < 4; k++) {
+        assert_int_equal(rf_session_ask(session, 1, &question), RF_OK);
+        question.outcome = 1;
+        question.time = 5 + k * interval;
+        assert_true(rf_session_tell(session, &question, 1, &step) >= 0);
+    }
+    const bytes saved = bytes_of(session);
+    assert_int_equal(rf_session_ask(session, 1, &question), RF_OK);
+    check_within(question.setting[0], 1 / sqrt(step.sd[0] * step.sd[0] + drift * drift * interval), 1e-9);
+    rf_session *resumed = open_or_fail(&config);
+    assert_int_equal(rf_session_load(resumed, saved.at, saved.count), 0);
+    for (unsigned k = 0; k < 2; k++) {
+        assert_int_equal(rf_session_pass(k ? resumed : session, 1), RF_OK);
+        rf_session_show(k ? resumed : session, &step);
+        check_within(step.sd[0], 2.99 * prior, 1e-9); /* not 24 steps of a unit of time, which are 720 */
+    }
+    free(saved.at);
+    rf_session_close(resumed);
+    rf_session_close(session);
+}
+
 /* ---- Health ---- */
 
 typedef struct heard {
@@ -1107,6 +1139,7 @@ int main(void)
         cmocka_unit_test(test_nothing_but_time),
         cmocka_unit_test(test_grouping),
         cmocka_unit_test(test_clock),
+        cmocka_unit_test(test_questions_expect_the_same_interval),
         cmocka_unit_test(test_saved_and_copied_sessions_go_on),
         cmocka_unit_test(test_other_bytes),
         cmocka_unit_test(test_trying_changes_nothing),

@@ -146,6 +146,37 @@ class Page(unittest.TestCase):
         self.assertIn("recovering: widened", healths)
         self.assertLessEqual(sum(error > 5 for error in errors), 2)  # 95 % recover within 50 steps: more than 2 of 8 fail once in 170 choices of seeds
 
+    def steps(self, count):
+        """What health said in each."""
+        return self.js(f"Array.from({{length: {count}}}, () => (document.getElementById('step').click(), document.getElementById('health').textContent))")
+
+    def test_a_detector_that_dies(self):
+        self.js("playground.pause(true)")
+        self.set("seed", 3)
+        self.steps(60)
+        self.click("fail")  # 60 measurements; the first at once
+        said = self.steps(59)
+        self.assertTrue(said[28].startswith("fault"), said[28])
+        self.assertEqual(len(set(said[28:])), 1)  # until it works again
+        self.assertFalse(any(word.startswith("fault") for word in self.steps(60)[20:]))
+
+    def test_a_drift_that_grows(self):
+        self.js("playground.pause(true)")
+        alarms, moves = {}, {}
+        for restless in ("false", "true"):
+            alarms[restless] = moves[restless] = 0
+            for seed in (1, 2, 3):
+                self.set("seed", seed)  # and begins anew, calm
+                if restless == "true":
+                    self.click("unrest")
+                self.assertEqual(self.js("document.getElementById('unrest').getAttribute('aria-pressed')"), restless)
+                before = self.view()["truth"]
+                said = self.steps(150)
+                moves[restless] += abs(self.view()["truth"] - before)
+                alarms[restless] += sum(not word.startswith("tracking") for word in said)
+        self.assertAlmostEqual(moves["true"], 4 * moves["false"], delta=0.02)  # the same steps, four times as large
+        self.assertGreater(alarms["true"], 3 * alarms["false"])
+
     # ---- Controls ----
 
     def test_every_control_works(self):

@@ -441,6 +441,22 @@ static void large_numbers_are_told_apart(void **state)
     rfc_table_free(&train);
 }
 
+/* A few values of a feature are a million times as large: they do not set the scale of all. */
+static void outliers_are_ranked(void **state)
+{
+    (void)state;
+    for (unsigned outliers = 0; outliers < 2; outliers++) {
+        rfc_table train = wild_table(2000), test = {0};
+        rfc_scaling used;
+        char error[200];
+        for (uint32_t i = 0; i < 4000; i++)
+            train.reals[i] = (i * 7 % 1000) * (outliers && i % 100 == 0 ? 1e6 : 1);
+        assert_int_equal(rfc_scale(&train, &test, RFC_SCALE_AUTO, &used, error, sizeof error), 0);
+        assert_int_equal(used, outliers ? RFC_SCALE_EACH : RFC_SCALE_SHARED);
+        rfc_table_free(&train);
+    }
+}
+
 /* A rare value among equal ones stays visible, with one map per feature and with one for all. */
 static void rare_values_show(void **state)
 {
@@ -613,6 +629,7 @@ int main(void)
         cmocka_unit_test(wild_values_do_not_set_the_scale),
         cmocka_unit_test(small_classes_have_ranks),
         cmocka_unit_test(large_numbers_are_told_apart),
+        cmocka_unit_test(outliers_are_ranked),
         cmocka_unit_test(rare_values_show),
         cmocka_unit_test(bytes_of_images_stay),
         cmocka_unit_test(tasks_refuse),

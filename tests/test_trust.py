@@ -62,6 +62,12 @@ class Worlds(unittest.TestCase):
         s = summary(*model, "--outage", "0@120+40", trials=120)  # a dead detector is told all the same
         self.assertGreaterEqual(s["alarm30"], least(0.98, 120))  # 0.99; without asking for another outcome 0.25
 
+    def test_a_rate_of_counts_that_falls(self):
+        """Fewer counts surprise less. The moves of the mean tell: of 30 trials 0.73 are back and 0.87 told; without that test 0.03 and 0.03."""
+        s = summary("--model", str(ROOT / "examples/t1_counts.c"), "--belief", "gaussian", "--steps", "260", "--jump", "-1@150", trials=24)
+        self.assertGreaterEqual(s["back100"], least(0.73, 24))
+        self.assertGreaterEqual(s["alarm50"], least(0.87, 24))
+
     def test_jumps_when_times_are_limited(self):
         """Anchors at the end of a time's range would all have the same length, and an alias would pass them all: then 0.76 and 0.83 are back, in any time."""
         for options in ("--range", "t=0:100"), ("--model", "phase", "--range", "k=1:10"), ():
@@ -145,6 +151,11 @@ class Words(unittest.TestCase):
         self.assertEqual(done.returncode, 1)
         self.assertIn("the filter has lost the truth, and --on-lost is stop", done.stderr)
 
+    def test_a_truth_is_drawn_in_its_chart(self):
+        for seed in range(1, 9):
+            first = parse(simulate("--model", "coin", "--truth", "0.98+-0.05", "--steps", "1", "--seed", str(seed)))[0]
+            self.assertGreater(first["parameters"][0]["truth"], 0.75)  # before, those drawn above 1 were drawn from the prior
+
     def test_a_world_is_its_seed(self):
         world = "--jump", ".2:3@~50", "--outage", "coin@60+20", "--flips", ".05", "--contrast", ".9", "--true-t2", "300", "--truth", "1", "--true-drift", ".05"
         self.assertEqual(simulate(*world), simulate(*world))
@@ -158,6 +169,11 @@ class Words(unittest.TestCase):
                               (("--drift", "1:1~50"), "the levels '1:1' are the same"),
                               (("--model", "coin", "--drift", "learn"), "--drift: nothing to learn, since no parameter of coin walks"),
                               (("--drift", "0.8+-0.3~50", "--drift", "learn"), "nothing to learn"),
+                              (("--truth", "2", "--model", "coin"), "--truth: parameter p of coin cannot be there"),
+                              (("--truth", "0.5:1.5", "--model", "coin"), "--truth: parameter p of coin cannot be there"),
+                              (("--jump", "1@300"), "--jump: measurement 300 is after the last, 299"),
+                              (("--outage", "coin@300+9"), "--outage: measurement 300 is after the last, 299"),
+                              (("--outage", "0.5@30+9"), "--outage: 0.5 is no outcome of precession"),
                               (("--model", "coin", "--true-t2", "3"), "has no time among its settings")):
             track("--simulate", *options, code=2, says=says)
         track("--flips", "0.1", code=2, says="--flips needs --simulate")

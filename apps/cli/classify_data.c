@@ -189,7 +189,7 @@ void classify_free(classify_data *d)
     free(d->class_cost);
 }
 
-/* Cuts CLASS=NUMBER from the front of a text: at the class whose name is there, which may have blanks, or at a blank. */
+/* Cuts CLASS=NUMBER from the front of a text: behind the name of a class, which may have blanks, or at a blank. */
 static char *cut_class(char **rest, const rfc_task *task)
 {
     char *one = *rest + strspn(*rest, " ,");
@@ -273,7 +273,7 @@ static int compare_hashes(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* How many different numbers or texts the rows have in features first .. first + count − 1. `hash` has room for the rows. */
+/* How many different rows there are by features first .. first + count − 1. `hash` has room for all rows. */
 static uint32_t count_different(const rfc_table *t, uint32_t first, uint32_t count, uint64_t *hash)
 {
     const size_t each = t->reals ? sizeof *t->reals : 1;
@@ -312,8 +312,8 @@ static const char *like_numbers(const rfc_names *texts)
     return texts->count > FEW_TEXTS && count > texts->count * 9 / 10 ? first : NULL;
 }
 
-/* Warns about rows that are copies, columns that look like row numbers, ids or numbers that were not read, about features that give away the
-   label, and about labels that look like numbers to be predicted. */
+/* Warns about rows that are copies, columns that look like row numbers, ids or numbers that were not read, about
+   features that give away the label, and about labels that look like numbers to be predicted. */
 static void find_warnings(const classify_config *c, classify_data *d)
 {
     const rfc_table *t = &d->train;
@@ -325,10 +325,10 @@ static void find_warnings(const classify_config *c, classify_data *d)
                                  c->command, d->task.classes.count, t->rows);
     const uint32_t copies = t->rows > 20 && t->height == 0 && t->features <= 4096 ? count_copies(t) : 0;
     if (copies > 0)
-        used += (size_t)snprintf(
-            d->warnings + used, sizeof d->warnings - used,
-            "rejfilt: %s: warning: %u of %u rows are copies of others; stated errors count on copies among new objects\n",
-            c->command, copies, t->rows);
+        used += (size_t)snprintf(d->warnings + used, sizeof d->warnings - used,
+                                 "rejfilt: %s: warning: %u of %u rows are copies of others; stated errors count on "
+                                 "copies among new objects\n",
+                                 c->command, copies, t->rows);
     for (uint32_t j = 0; j < t->features && t->rows > 20 && t->height == 0 && t->features <= 4096; j++) {
         double seen[RFC_LABELS_MAX];
         uint32_t of[RFC_LABELS_MAX], kinds = 0, tells = 1;

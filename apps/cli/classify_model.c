@@ -470,9 +470,9 @@ typedef struct asking {
     asked *slot[SLOTS];
     FILE *journal; /* null: answers are not kept */
     int is_replay;
-    int is_by_hand; /* plain words for a person, about one object at a time, instead of JSON */
+    int is_by_hand;    /* plain words for a person, about one object at a time, instead of JSON */
     uint32_t question; /* by hand: the feature that was asked for last */
-    int is_refused; /* the last line */
+    int is_refused;    /* the last line */
     int has_failed; /* at least one line was refused */
 } asking;
 
@@ -602,11 +602,11 @@ static int advise(asking *a, asked **at)
         return CLI_OK;
     if (check_unchanged(a->file) != CLI_OK)
         return CLI_FAILED;
-    const char *done = advice.is_sure                          ? "sure"
-                       : o->is_stopped                         ? "told to stop"
-                       : advice.feature != RFC_NO_LABEL        ? NULL
-                       : advice.is_spent                       ? "out of budget"
-                                                               : "nothing left to ask";
+    const char *done = advice.is_sure                   ? "sure"
+                       : o->is_stopped                  ? "told to stop"
+                       : advice.feature != RFC_NO_LABEL ? NULL
+                       : advice.is_spent                ? "out of budget"
+                                                        : "nothing left to ask";
     (a->is_by_hand ? say : print_advice)(a, o, &advice, done);
     a->question = advice.feature;
     const int code = done ? keep_end(a, o->id) : CLI_OK;
@@ -645,7 +645,8 @@ static const char *check_answer(const asking *a, const asked *o, const char *nam
     if (told->feature == names->count)
         return "there is no such feature";
     if ((answer_of(o, told->feature) != NULL) != corrects)
-        return corrects ? "this feature was not answered before" : "this feature was answered before; 'correct' changes that";
+        return corrects ? "this feature was not answered before"
+                        : "this feature was answered before; 'correct' changes that";
     const char *text = text_of(a, told->feature, value);
     told->is_unknown = json_is_null(value) || (text && (strcmp(text, "unknown") == 0 || tables_is_missing(text)));
     if (told->is_unknown)
@@ -876,8 +877,9 @@ static int converse(asking *a, rfc_told *told)
     lines.from = stdin;
     cli_catch_signals();
     if (a->is_by_hand) {
-        puts("Answer with a value; with nothing if it is unknown; FEATURE=VALUE tells another feature, or corrects it;\n"
-             "'stop' decides now. Ctrl-D ends.\n");
+        puts(
+            "Answer with a value; with nothing if it is unknown; FEATURE=VALUE tells another feature, or corrects it;\n"
+            "'stop' decides now. Ctrl-D ends.\n");
         code = ask_by_hand(a, told);
         fflush(stdout);
     }

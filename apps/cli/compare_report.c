@@ -33,11 +33,11 @@ static void conclude(const compare_config *c, results *all)
     switch (all->conclusion) {
     case CLI_WITHIN_NOISE:
         snprintf(all->verdict, sizeof all->verdict,
-                 "the difference between %s and %s is within noise: %s; more records or more --attempts may tell", best,
-                 second, k);
+                 "the difference between %s and %s is within noise: %s; more records%s may tell", best, second, k,
+                 c->candidates[all->best].by_passes && c->candidates[all->second].by_passes ? "" : " or more --attempts");
         break;
     case CLI_UNDECIDED:
-        snprintf(all->verdict, sizeof all->verdict, "the records do not tell %s and %s apart: %s; more records may",
+        snprintf(all->verdict, sizeof all->verdict, "the records do not tell %s and %s apart: %s; more records may tell",
                  best, second, k);
         break;
     default:

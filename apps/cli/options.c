@@ -316,7 +316,7 @@ static int is_one_too_many(const cli_usage *usage, const cli_option *bare, const
 int cli_parse(const cli_usage *usage, void *config, int argc, char **argv)
 {
     const cli_option *file = cli_option_find(usage->options, "", 0); /* FILE, which an option such as --data may name, too */
-    int files = 0;
+    int bare = 0, by_option = 0;
     file = file && file->kind == CLI_TEXT ? file : NULL;
     for (int i = 1; i < argc; i++)
         if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0) {
@@ -346,8 +346,9 @@ int cli_parse(const cli_usage *usage, void *config, int argc, char **argv)
             return -1;
         }
         const int is_file = file && option->kind == CLI_TEXT && option->offset == file->offset;
-        files += is_file;
-        if (is_file && is_one_too_many(usage, file, value, files))
+        bare += is_file && is_bare;
+        by_option |= is_file && !is_bare; /* of an option given twice, the last counts */
+        if (is_file && is_one_too_many(usage, file, value, bare + by_option))
             return -1;
         char error[256] = "";
         if (cli_option_set(option, config, value, error, sizeof error) < 0) {

@@ -205,14 +205,28 @@ static void lay_horizontally(cli_picture *p, const cli_series *s)
     p->x = axis_exactly(low - p->dash, high + p->dash, 9, p->x_column == CLI_STEP ? 1 : 0);
 }
 
+static size_t characters(const char *text)
+{
+    size_t count = 0;
+    for (const unsigned char *c = (const unsigned char *)text; *c; count++) {
+        const size_t length = character_length(c);
+        c += length ? length : 1;
+    }
+    return count;
+}
+
+/* Adds a panel below the others. Its name is shortened to its height; the unit stays, if there is room. */
 static cli_panel *add_panel(cli_picture *p, cli_panel_kind kind, size_t column, const char *name, const char *unit,
                             double height)
 {
-    char labelled[CLI_CAPTION_MAX];
-    snprintf(labelled, sizeof labelled, unit ? "%s (%s)" : "%s", name, unit);
+    const size_t limit = (size_t)((height + GAP - 1) / LETTER), unit_length = unit ? characters(unit) + 3 : 0;
+    const int is_short = unit_length + 3 <= limit; /* then the name is cut, not the unit */
+    char labelled[CLI_CAPTION_MAX + RF_UNIT_MAX + 4], cut[CLI_CAPTION_MAX];
+    cli_plain(name, is_short ? limit - unit_length : limit, cut);
+    snprintf(labelled, sizeof labelled, unit ? "%s (%s)" : "%s", cut, unit);
     cli_panel *panel = &p->panel[p->panels++];
     *panel = (cli_panel){.kind = kind, .column = column, .top = p->height, .bottom = p->height + height};
-    cli_plain(labelled, (size_t)((height + GAP) / (LETTER - 1)), panel->name);
+    cli_plain(labelled, limit, panel->name);
     p->height += height + GAP;
     return panel;
 }

@@ -217,6 +217,20 @@ static int parse_number(const char *text, char separator, double *value)
     return end != text && *end == '\0';
 }
 
+/* Is it the name of this column, whose bytes are UTF-8 or Latin-1? */
+static int is_called(const char *column, const char *name)
+{
+    if (strcmp(column, name) == 0)
+        return 1;
+    for (const unsigned char *c = (const unsigned char *)column; *c; c++) {
+        if (*c >= 0x80 && (unsigned char)*name++ != (0xc0 | *c >> 6))
+            return 0;
+        if ((unsigned char)*name++ != (*c < 0x80 ? *c : (0x80 | (*c & 0x3f))))
+            return 0;
+    }
+    return *name == '\0';
+}
+
 static int find_columns(cli_records *r)
 {
     for (int part = 0; part < PARTS; part++) {
@@ -227,7 +241,7 @@ static int find_columns(cli_records *r)
             const char *column = r->column[i];
             if (is_truth && strncmp(column, "truth.", 6) != 0)
                 continue;
-            if (strcmp(is_truth ? column + 6 : column, name) != 0)
+            if (!is_called(is_truth ? column + 6 : column, name))
                 continue;
             if (r->at[part] >= 0)
                 return refuse(r, CLI_RECORDS_FAILED, "column '%s' is there twice", column);

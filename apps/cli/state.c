@@ -198,7 +198,8 @@ static int take_gaussian(const char *path, size_t which, json_t *from, const rf_
         }
     }
     if (json_object_size(from) > 0) {
-        cli_error("state: %s: gaussians[%zu]: '%s' is unknown or there twice", path, which, json_object_iter_key(json_object_iter(from)));
+        cli_error("state: %s: gaussians[%zu]: '%s' is unknown or there twice", path, which,
+                  json_object_iter_key(json_object_iter(from)));
         return -1;
     }
     if (rf64_covariance_factor(whole, d->dim, factor) < 0) {
@@ -208,8 +209,8 @@ static int take_gaussian(const char *path, size_t which, json_t *from, const rf_
     return 0;
 }
 
-/* Are the Gaussians about the charts of this run? An export says which charts they are about; by hand they may be left out.
-   Returns 0, or -1 after a message. */
+/* Are the Gaussians about the charts of this run? An export says which charts they are about; by hand they may be left
+   out. Returns 0, or -1 after a message. */
 static int check_charts(const char *path, const json_t *root, const rf_description *d)
 {
     const json_t *list = json_object_get(root, "parameters");
@@ -221,7 +222,8 @@ static int check_charts(const char *path, const json_t *root, const rf_descripti
             char ours[128];
             cli_model_chart_text(&d->parameter[i], ours, sizeof ours);
             if (name && theirs && strcmp(name, d->parameter[i].name) == 0 && strcmp(theirs, ours) != 0) {
-                cli_error("state: %s: the chart of %s is %s, and this run's is %s; give --chart %s=%s", path, name, theirs, ours, name, theirs);
+                cli_error("state: %s: the chart of %s is %s, and this run's is %s; give --chart %s=%s", path, name,
+                          theirs, ours, name, theirs);
                 return -1;
             }
         }

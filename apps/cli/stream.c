@@ -208,6 +208,15 @@ static int refuse(stream *s, rf_status status)
         take_note(s);
         return CLI_OK;
     }
+    const rf_description *d = &s->config->run.config.description;
+    const int has_most = rf_outcomes_are_counts(d->outcomes) && rf_outcomes_has_setting(d->outcomes);
+    for (uint32_t k = 0; k < s->batch.count && has_most; k++) {
+        const rf_record *r = &s->batch.record[k];
+        const unsigned most = rf_outcomes_setting(d->outcomes);
+        if (!isnan(r->outcome) && !rf64_outcome_is_possible(d, r->setting, r->outcome))
+            return cli_error("track: %s: line %ld: outcome %.15g is not a whole number from 0 to %s = %.15g", s->name,
+                             s->last.line, r->outcome, d->setting[most].name, r->setting[most]);
+    }
     char why[CLI_WHY];
     return cli_error("track: %s: line %ld: %s", s->name, s->last.line, cli_why(status, s->engine, why));
 }

@@ -219,6 +219,8 @@ static int resolve(cli_track_config *c)
         return cli_error("track: --anchors: design %s has no anchors", run->config.design ? run->config.design : "given");
     if (cli_model_check(run, error, sizeof error) < 0)
         return cli_error("track: --prior: %s", error);
+    if (c->simulate && rf_simulation_check(run, error, sizeof error) < 0)
+        return cli_error("track: --%s", error);
     if (run->config.strict && run->config.sampler != RF_REJECT)
         return cli_error("track: --strict is rejection by definition; leave out --sampler");
     if (!run->config.belief)

@@ -430,8 +430,8 @@ static void put_title(cli_view *v, bool truth)
     end_line(v, fits ? v->width : taken, false);
 }
 
-/* Adds a field to a line if it fits as a whole. */
-static void put_field(cli_view *v, int *taken, const char *format, ...)
+/* Adds a field to a line if it fits as a whole. Returns whether it does. */
+static bool put_field(cli_view *v, int *taken, const char *format, ...)
 {
     char text[512] = "  ";
     va_list args;
@@ -439,8 +439,10 @@ static void put_field(cli_view *v, int *taken, const char *format, ...)
     vsnprintf(text + 2, sizeof text - 2, format, args);
     va_end(args);
     const char *field = *taken > 0 ? text : text + 2;
-    if (*taken == 0 || *taken + put_text(NULL, field, MAX_WIDTH) <= v->width)
+    const bool fits = *taken == 0 || *taken + put_text(NULL, field, MAX_WIDTH) <= v->width;
+    if (fits)
         *taken += put_text(v, field, v->width - *taken);
+    return fits;
 }
 
 static void put_health(cli_view *v, int *taken)
@@ -479,9 +481,9 @@ static void put_status(cli_view *v)
     for (unsigned i = 0; i < description->dim; i++) {
         const double sigma = s->sd[i];
         int digits = sigma > 0.0 ? (int)fmin(fmax(1.0 - floor(log10(sigma)), 0.0), 9.0) : 4;
-        put_field(v, &taken, "%s = %.*f %s %.*f%s%s", description->parameter[i].name, digits + 1, s->mean[i],
-                  v->glyphs->plus_minus, digits, sigma, CLI_UNIT(description->unit[i]));
-        if (!isnan(s->truth[i]))
+        const bool fits = put_field(v, &taken, "%s = %.*f %s %.*f%s%s", description->parameter[i].name, digits + 1,
+                                    s->mean[i], v->glyphs->plus_minus, digits, sigma, CLI_UNIT(description->unit[i]));
+        if (fits && !isnan(s->truth[i]))
             put_field(v, &taken, "truth %.*f", digits + 1, s->truth[i]);
     }
     put_field(v, &taken, "acceptance %.2f", s->report.acceptance);

@@ -126,9 +126,9 @@ RF_API void rf_session_close(rf_session *session);
 /* Returns a copy in the same state, or NULL if memory is short. */
 RF_API rf_session *rf_session_copy(const rf_session *session);
 
-/* Fills `setting` and `is_anchor` of the next `count` experiments, 1 to RF_ASK_MAX; outcome and time become NaN. One unit
-   of time is assumed to pass per experiment. Anchors are among the first 32. Asking again forgets earlier questions.
-   Refused: a session without a design. */
+/* Fills `setting` and `is_anchor` of the next `count` experiments, 1 to RF_ASK_MAX; outcome and time become NaN. As much
+   time as before the last record is assumed to pass per experiment; one unit until records have times. Anchors are among
+   the first 32. Asking again forgets earlier questions. Refused: a session without a design. */
 RF_API rf_status rf_session_ask(rf_session *session, uint32_t count, rf_record questions[]);
 /* Forgets the questions, as if they had never been asked. */
 RF_API void rf_session_unask(rf_session *session);
@@ -198,6 +198,10 @@ typedef struct rf_simulation {
 
 /* Called after each step of each trial; return non-zero to stop the simulation. */
 typedef int rf_observer(void *user, uint32_t trial, const rf_step *step);
+
+/* Is the simulated world possible: truths within their charts, detectors stuck at outcomes of the model, events before the
+   last measurement? Returns 0, or -1 and one line in `error`: "truth: parameter p of coin cannot be there". */
+RF_API int rf_simulation_check(const rf_simulation *simulation, char *error, size_t size);
 
 /* Runs trials first .. first + count − 1 in order. A negative status means refused. */
 RF_API rf_status rf_simulate(const rf_simulation *simulation, uint32_t first, uint32_t count, rf_observer *observer,

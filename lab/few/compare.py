@@ -187,7 +187,8 @@ head = """# Few questions, compared
 
 Made by `python3 lab/few/compare.py build/rejfilt docs/few DIRECTORY_OF_MNIST`. Errors are counted, *stated* are those that the
 probabilities expect. All methods are at their defaults; the others take all features. Budgets of GDFS (Covert et al.,
-ICML 2023) on MNIST are as published. Its code is trained [below](#gdfs-trained-here) on tables; that of DIME was not run.
+ICML 2023) on MNIST are as published. Its code and that of DIME are trained [below](#gdfs-trained-here) on tables. The AFA benchmark
+was not run: it needs CUDA and Python 3.12.10. These two are among its methods.
 """
 page = pathlib.Path(out + ".md")
 _, below, gdfs = page.read_text().partition("\n## GDFS, trained here\n") if page.exists() else ("", "", "")  # gdfs.py writes it

@@ -278,6 +278,9 @@ PyObject *session_simulate(PyObject *self, PyObject *args)
         return refuse_text(s->config.design
                                ? "a batch is 1 to 1024 measurements"
                                : "a simulation needs a design: there are no data that bring their settings");
+    char error[200];
+    if (rf_simulation_check(&simulation, error, sizeof error) < 0)
+        return refuse_text("%s", error);
     if (doubles(out, &to, 1, -1, "out") < 0)
         return NULL;
     writing w = {.description = &s->config.description,

@@ -709,7 +709,22 @@ static PyMethodDef methods[] = {
     {NULL, NULL, 0, NULL},
 };
 
-static PyGetSetDef getset[] = {{"_asked", session_asked, NULL, NULL, NULL}, {NULL, NULL, NULL, NULL, NULL}};
+/* What a method of no arguments gives. These are attributes of C and no properties, because completers of notebooks look into
+   the values of the former alone: so `tracker.mean.` is completed with the names of parameters. */
+static PyObject *session_by_method(PyObject *self, void *method) { return PyObject_CallMethod(self, method, NULL); }
+
+PyDoc_STRVAR(mean_text, "Posterior means, natural units; of a periodic parameter the circular mean.");
+PyDoc_STRVAR(sd_text, "Posterior standard deviations, natural units; of a periodic parameter sqrt(-2 ln R), R being the length of the "
+                      "mean of points on\nthe circle, and at most 3/4 of the period.");
+PyDoc_STRVAR(median_text, "Posterior medians, natural units.");
+
+static PyGetSetDef getset[] = {
+    {"_asked", session_asked, NULL, NULL, NULL},
+    {"mean", session_by_method, NULL, mean_text, (void *)"_mean"},
+    {"sd", session_by_method, NULL, sd_text, (void *)"_sd"},
+    {"median", session_by_method, NULL, median_text, (void *)"_median"},
+    {NULL, NULL, NULL, NULL, NULL},
+};
 
 static PyType_Slot slots[] = {{Py_tp_dealloc, (void *)dealloc},
                               {Py_tp_traverse, (void *)traverse},

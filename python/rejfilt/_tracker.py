@@ -372,20 +372,28 @@ class Tracker(_rejfilt.Session):
         row = self._show()[0]
         return self._by_name(row[self._columns[f"{p.name}.{what}"]] for p in self.model.parameters)
 
-    @property
-    def mean(self) -> Any:
-        """Posterior means, natural units; of a periodic parameter the circular mean."""
+    if TYPE_CHECKING:  # attributes of the base, which completers of notebooks look into
+
+        @property
+        def mean(self) -> Any:
+            """Posterior means, natural units; of a periodic parameter the circular mean."""
+
+        @property
+        def sd(self) -> Any:
+            """Posterior standard deviations, natural units; of a periodic parameter sqrt(-2 ln R), R being the length of the mean of points on
+            the circle, and at most 3/4 of the period."""
+
+        @property
+        def median(self) -> Any:
+            """Posterior medians, natural units."""
+
+    def _mean(self) -> Any:
         return self._of_each("mean")
 
-    @property
-    def sd(self) -> Any:
-        """Posterior standard deviations, natural units; of a periodic parameter sqrt(-2 ln R), R being the length of the mean of points on
-        the circle, and at most 3/4 of the period."""
+    def _sd(self) -> Any:
         return self._of_each("sd")
 
-    @property
-    def median(self) -> Any:
-        """Posterior medians, natural units."""
+    def _median(self) -> Any:
         return self._by_name(self._quantiles(0.5))
 
     @property
@@ -547,7 +555,7 @@ def settings_rows(model: Model, given: Any, count: int) -> Floats:
     else:
         rows = floats("settings", [tuple(g) for g in given] if isinstance(given, list) and given and isinstance(given[0], tuple) else given)
         width = len(model.settings)
-        rows = rows.reshape(1) if rows.ndim == 0 else rows
+        rows = np.atleast_1d(rows)
         if rows.ndim == 1 and width == 1 and len(rows) == count:
             rows = rows[:, None]
         if rows.ndim == 1:

@@ -8,6 +8,7 @@ import os
 import pathlib
 import pkgutil
 import re
+import tempfile
 import unittest
 
 from support import ROOT
@@ -57,7 +58,7 @@ class Pages(unittest.TestCase):
             if most_lines:
                 self.assertLessEqual(len([line for line in code.splitlines() if line.strip()]), most_lines)
             out = io.StringIO()
-            with contextlib.redirect_stdout(out):
+            with contextlib.redirect_stdout(out), tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):  # pages save pictures
                 exec(compile(code, str(path), "exec"), space)
             if shown and os.environ.get("REJFILT_WRITE"):  # after a change that is meant
                 path.write_text(path.read_text().replace(f"```text\n{shown}```", f"```text\n{out.getvalue()}```"))

@@ -240,6 +240,27 @@ class Descriptions(unittest.TestCase):
         with self.assertRaises(TypeError):
             rejfilt.model("coin", parameters={"x": (0, 1)})
 
+    def test_check(self):
+        """Models as they should be, and mistakes that no exception shows."""
+        declared = {"parameters": {"p": (0, 1)}, "settings": {"t": rejfilt.LogRange(1, 9, integer=True), "u": rejfilt.Time(of="p"), "g": rejfilt.Guess("p")}, "name": "mine"}
+        for model in map(rejfilt.model, [*rejfilt.models(), in_numpy]):
+            model.check()
+        for function, more in (
+            (lambda x, s, o: np.log(x[0] if o else 1 - x[0]), {"log": True}), (lambda x, s, o: np.full(x.shape[1], 1 / 300), {"outcomes": 300}), (lambda x, s: 9 * x[0], {"outcomes": rejfilt.Poisson()}),
+            (lambda x, s: x[0], {"outcomes": rejfilt.Binomial("t")}), (lambda x, s: x[0], {"outcomes": rejfilt.Gaussian(0.1)}),
+        ):  # fmt: skip
+            rejfilt.model(**declared, **more)(function).check()
+        for wrong, says in (
+            (lambda x, s, o: x[0], "outcomes sum to 1.02364, not to 1, at p = 0.511822, t = 3, u = 3.5, g = 0.4"), (lambda x, s, o: np.where(x[0] > 0.9, np.nan, 0.5), "P\\(0\\) is nan at p = 0.9"),
+            (lambda x, s, o: x[0] - 0.5 if o else 1.5 - x[0], "P\\(1\\) is -0"),
+        ):  # fmt: skip
+            with self.assertRaisesRegex(Refused, f"model mine: .*{says}"):
+                rejfilt.model(**declared)(wrong).check()
+        with self.assertRaises(ZeroDivisionError):
+            rejfilt.model(**declared)(lambda x, s, o: 1 / 0).check()
+        with self.assertRaisesRegex(Refused, "sum to 2"):
+            rejfilt.model(**declared)(lambda x, s, o: x[0] * 0 + (s.t == 1) + 0.5 * (s.t > 1)).check((1, 0.5, 0.5))
+
     def test_strange_answers(self):
         """What a function returns by mistake; nothing has changed then."""
         for answer, says in ((lambda x: None, "None"), (lambda x: x[0] + 1j, "complex"), (lambda x: np.ones(3), "shape"), (lambda x: "a", ""), (lambda x: np.datetime64("2026"), "probabilities are numbers")):

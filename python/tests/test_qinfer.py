@@ -120,7 +120,7 @@ class Verbs(unittest.TestCase):
         experiments["t"] = [0, 10, 1 / updater.est_covariance_mtx()[0, 0] ** 0.5]
         experiments["w_"] = updater.est_mean()[0] + 0.1
         risk, gain = updater.bayes_risk(experiments), updater.expected_information_gain(experiments)
-        self.assertAlmostEqual(risk[0], updater.sample(2000).var(), places=9)
+        self.assertAlmostEqual(risk[0], updater.tracker.sample(2000).var(), places=9)
         self.assertLess(risk[2], risk[0])
         self.assertAlmostEqual(gain[0], 0, places=9)
         self.assertGreater(gain[2], 0.01)
@@ -305,6 +305,12 @@ class Documented(unittest.TestCase):
         self.assertAlmostEqual(updater.est_mean()[0], 0.5, delta=0.01)
         self.assertAlmostEqual(updater.est_covariance_mtx()[0, 0] ** 0.5, (36 / 144 / 13) ** 0.5, delta=0.01)  # Beta(6, 6)
         self.assertGreater(model.call_count, 10)
+        wide = rq.SMCUpdater(model, 1000, rq.UniformDistribution([-0.5, 1]), seed=1)  # the likelihood is not asked about what is not valid
+        x = wide.particle_locations.ravel()
+        weights = wide.hypothetical_update(np.array([0, 3]), np.array([10], dtype=int))
+        self.assertTrue((x < 0).any() and (weights[:, 0, x < 0] == 0).all())
+        np.testing.assert_allclose(weights.sum(axis=2), 1)
+        self.assertLess(wide.bayes_risk(np.array([10], dtype=int))[0], 1 / 12)
         with self.assertRaisesRegex(rejfilt.Refused, "from 0 to 10"):
             updater.update(11, np.array([10], dtype=int))
 
@@ -482,7 +488,7 @@ class Documented(unittest.TestCase):
         points = np.array([[0.5], [5.0]])
         self.assertEqual(updater.in_credible_region(points, 0.9).tolist(), [True, False])
         self.assertAlmostEqual(centre[0], 0.5, delta=0.02)
-        self.assertEqual(updater.in_credible_region(updater.sample(2000), 0.9).mean(), len(inside) / 2000)
+        self.assertEqual(updater.in_credible_region(updater.tracker.sample(2000), 0.9).mean(), len(inside) / 2000)
         experiment = np.array([(3.0, 0.2)], dtype=model.expparams_dtype)
         weights, total = updater.hypothetical_update(np.array([0, 1]), experiment, return_normalization=True)
         np.testing.assert_allclose(weights.sum(axis=2), 1)
@@ -496,6 +502,19 @@ class Documented(unittest.TestCase):
         precession = rq.SMCUpdater(rq.SimplePrecessionModel(min_freq=0.5), 500, rq.UniformDistribution([0, 1]), seed=1, belief="particles")
         precession.update(0, np.array([1e-9]))
         self.assertGreater(precession.particle_locations.min(), 0.4)
+
+    def test_draws(self):
+        """Own heuristics ask for one draw after the other, and need others each time; particles stay until there is an update."""
+        updater = rq.SMCUpdater(rq.CoinModel(), 100, rq.UniformDistribution([0, 1]), seed=1)
+        drawn = [float(updater.sample()[0, 0]) for _ in range(100)]
+        self.assertEqual(len(set(drawn)), 100)
+        self.assertEqual(drawn[:2], updater.tracker.sample(2)[:, 0].tolist())
+        updater._drawn = 2**32 - 3
+        self.assertEqual(updater.sample(5)[:, 0].tolist(), updater.tracker.sample(5)[:, 0].tolist())
+        before = updater.particle_locations
+        self.assertTrue(np.array_equal(before, updater.particle_locations))
+        updater.update(1, np.zeros(1, dtype=[]))
+        self.assertFalse(np.array_equal(before, updater.particle_locations))
 
     def test_heuristics(self):
         class Field(rq.SimpleInversionModel):

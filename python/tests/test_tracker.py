@@ -1,12 +1,14 @@
 """Trackers: the command's bits, checkpoints, copies, refusals, exceptions."""
 
 import copy
+import importlib.util
 import inspect
 import json
 import pathlib
 import pickle
 import subprocess
 import tempfile
+import types
 import unittest
 
 import numpy as np
@@ -485,6 +487,21 @@ class Signatures(unittest.TestCase):
         for wrong in (lambda: tracker.tell(), lambda: tracker.tell(setting=(1.0, 0.3)), lambda: tracker.tell(1, outcome=1), lambda: tracker.tell(1, (1.0, 0.3), 2.0)):
             with self.assertRaises(TypeError):
                 wrong()
+
+
+class Completion(unittest.TestCase):
+    """`tracker.mean.` and TAB: completers of notebooks look into attributes of C, and into no property."""
+
+    def test_names_of_parameters(self):
+        tracker = Tracker("ramsey", seed=1)
+        for name in ("mean", "sd", "median"):
+            self.assertIsInstance(inspect.getattr_static(Tracker, name), types.GetSetDescriptorType)
+            self.assertTrue(getattr(Tracker, name).__doc__)
+            if importlib.util.find_spec("jedi"):
+                import jedi
+
+                found = {c.name for c in jedi.Interpreter(f"tracker.{name}.", [{"tracker": tracker}]).complete()}
+                self.assertLessEqual({"w", "g"}, found)
 
 
 class Shown(unittest.TestCase):

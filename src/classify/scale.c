@@ -7,7 +7,8 @@
 #include "engine.h"
 
 #define MOST_WEIGHT 20.0
-#define FAR 1e4 /* most distance from 0, in ranges, for a linear map */
+#define OUTLYING 10 /* least range of all values, in ranges without the tails, that has outliers */
+#define FAR 1e4     /* most distance from 0, in ranges, for a linear map */
 enum { SAMPLE = 10000, SMALL_SAMPLE = 1000, MANY = 1 << 14 }; /* with MANY features or more, fewer quantiles are kept */
 
 static double value_at(const rfc_table *t, size_t i) { return t->reals ? t->reals[i] : (double)t->bytes[i]; }
@@ -40,7 +41,7 @@ static size_t sample(const rfc_table *t, uint32_t feature, size_t max, double *o
 /* Do most of the varying features span nearly the range of all? Ranges: 5th to 95th percentile. */
 static int looks_shared(const rfc_table *t, double *room)
 {
-    double low = INFINITY, high = -INFINITY;
+    double low = INFINITY, high = -INFINITY, least = INFINITY, most = -INFINITY;
     uint32_t vary = 0, wide = 0;
     if (t->height > 0 || t->categories)
         return t->height > 0;
@@ -48,6 +49,8 @@ static int looks_shared(const rfc_table *t, double *room)
         for (uint32_t j = 0; j < t->features; j++) {
             size_t count = sample(t, j, SMALL_SAMPLE, room), tail = count / 20;
             double a = count ? room[tail] : 0, b = count ? room[count - 1 - tail] : 0;
+            least = count ? fmin(least, room[0]) : least;
+            most = count ? fmax(most, room[count - 1]) : most;
             if (!(a < b))
                 continue;
             if (fmax(fabs(a), fabs(b)) > FAR * (b - a)) /* a linear map of floats would not tell such values apart */
@@ -57,7 +60,7 @@ static int looks_shared(const rfc_table *t, double *room)
             vary += pass == 1;
             wide += pass == 1 && b - a >= 0.9 * (high - low);
         }
-    return 2 * wide > vary;
+    return 2 * wide > vary && most - least < OUTLYING * (high - low);
 }
 
 static int reaches_upper_half(const rfc_table *t)
@@ -85,8 +88,9 @@ static rfc_map map_of_all(const rfc_table *t, double *room)
 
 /* ---- Each feature by its ranks ---- */
 
-/* How often a row of each class counts where values are ranked. A class of less than half of an equal share counts more:
-   else its values would share the last few ranks, and nothing would tell them apart. Returns whether there is one. */
+/* How often a row of each class counts where values are ranked. A class of less than half of an equal share counts
+   more: else its values would share the last few ranks, and nothing would tell them apart. Returns whether there is
+   one. */
 static int find_weights(const rfc_table *t, double weight[RFC_LABELS_MAX])
 {
     double of_class[RFC_LABELS_MAX] = {0}, all = 0;
@@ -203,8 +207,7 @@ int rfc_coding_number(const rfc_coding *c, uint32_t feature, double value, uint8
     if (is_category(c, feature))
         return -1;
     if (c->used == RFC_SCALE_EACH) {
-        *byte =
-            (uint8_t)(rank_of(c->quantile + (size_t)feature * c->cuts, c->cuts, value) * 255 / (2 * c->cuts));
+        *byte = (uint8_t)(rank_of(c->quantile + (size_t)feature * c->cuts, c->cuts, value) * 255 / (2 * c->cuts));
     } else {
         const float b = c->all.offset + c->all.factor * (float)value + 0.5f;
         *byte = (uint8_t)(b < 0 ? 0 : b > 255 ? 255 : b);

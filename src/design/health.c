@@ -24,6 +24,8 @@
 #define FRINGE_AFTER RF_C(3.0)
 #define MOVED RF_C(0.5)          /* tests for a truth that is off by this many usual standard deviations, */
 #define MOVE_MOST RF_C(0.45)     /* by less for informative records, so that a single one never decides; */
+#define MOVE_LARGEST RF_C(3.0)   /* larger moves, in standard deviations, count as this; of counts */
+#define TOLD RF_C(0.1)           /* weight of a record in what records usually tell */
 #define MOVED_FAILED RF_C(4.0)   /* nats for such a truth: failed above, then set to */
 #define MOVED_AFTER RF_C(2.8)    /* this */
 #define FAILURES RF_C(2.0)       /* factor on the expected rate of failed anchors: the belief is too narrow; */
@@ -258,7 +260,7 @@ static void judge_surprise(RF(watched) *t, const rf_real draws[], const rf_real 
         h->state = RF_SUSPICIOUS;
 }
 
-/* Before an update with a binary outcome of probability p: stores what judge_move needs. */
+/* Before an update with an outcome of probability p, of two: stores what judge_move needs. */
 static void expect_move(RF(watched) *t, rf_real p)
 {
     RF(watch) *h = t->watch;
@@ -276,9 +278,23 @@ static void judge_trend(RF(watch) *h, rf_real move)
     h->down[0] = RF(min)(RF(max)(h->down[0] + (move > 0 ? TREND_AGAINST : TREND_WITH), 0), TREND_MOST);
 }
 
-/* After the update, without anchors and without a fringe. If the belief is right, the expected move of its mean is 0:
-   an outcome of probability p moves it by sqrt((1 - p)/p) of the moves' standard deviation, the other outcome moves it
-   back. If the truth is off, moves in its direction are more frequent, in proportion to the record's information. */
+/* The standard deviation of the moves of mean i over the size of this one; 0: unknown. Of two outcomes, one of probability
+   p moves it by sqrt((1 - p)/p) standard deviations, the other moves it back. Of more, the standard deviation follows from
+   what records usually tell. */
+static rf_real expected_over_moved(const RF(watched) *t, unsigned i, rf_real move, rf_real sd)
+{
+    RF(watch) *h = t->watch;
+    if (rf_outcomes_fixed(RF_OUTCOMES(t->description)) == 2)
+        return RF(sqrt)(h->odds);
+    const rf_real before = h->sd[i] * h->sd[i], told = 1 / (sd * sd) - 1 / before, usual = h->told[i] > 0 ? h->told[i] : told;
+    h->told[i] += (h->told[i] > 0 ? TOLD : 1) * (told - h->told[i]);
+    if (!(usual > 0 && usual <= RF_LIMIT && move != 0))
+        return 0;
+    return RF(max)(RF(sqrt)(usual / (1 + usual * before)) * before / RF(abs)(move), 1 / MOVE_LARGEST);
+}
+
+/* After the update, without anchors and without a fringe. If the belief is right, the expected move of its mean is 0. If
+   the truth is off, it moves towards it, in proportion to the record's information. */
 static void judge_move(RF(watched) *t)
 {
     RF(watch) *h = t->watch;
@@ -292,10 +308,10 @@ static void judge_move(RF(watched) *t)
         return;
     }
     for (unsigned i = 0; i < t->model->dim; i++) {
-        const rf_real move = mean[i] - h->mean[i], root = RF(sqrt)(h->odds);
+        const rf_real move = mean[i] - h->mean[i], root = expected_over_moved(t, i, move, sd[i]);
         const rf_real told = RF(abs)(move) * root / (h->sd[i] * h->sd[i]); /* square root of the Fisher information */
         const rf_real a = RF(min)(MOVED * t->usual_sd[i] * told, MOVE_MOST), gain = (move < 0 ? -a : a) / root;
-        if (!(a >= 0))
+        if (!(a >= 0 && root > 0))
             continue;
         h->up[i] = RF(max)(h->up[i] + gain - a * a / 2, 0);
         h->down[i] = RF(max)(h->down[i] - gain - a * a / 2, 0);
@@ -323,7 +339,7 @@ static void begin_again(RF(watched) *t)
     RF(watch) *h = t->watch;
     h->score = h->surprise = h->variance = h->chance = 0;
     for (unsigned i = 0; i < t->model->dim; i++)
-        h->up[i] = h->down[i] = 0;
+        h->up[i] = h->down[i] = h->told[i] = 0;
     h->again = 0;
 }
 
@@ -374,7 +390,7 @@ RF_APART unsigned RF(health_judge)(RF(watched) *t, const rf_real records[], uint
     if (!h->is_anchored && !is_blind)
         judge_surprise(t, draws, records, count, known);
     const int is_moved = has_anchors(t) ? is_blind && !h->is_anchored && t->model->dim == 1
-                                        : t->description->fringe == 0 && rf_outcomes_fixed(RF_OUTCOMES(t->description)) == 2;
+                                        : t->description->fringe == 0 && rf_outcomes_are_whole(RF_OUTCOMES(t->description));
     if (is_moved && count == 1)
         expect_move(t, has_anchors(t) ? RF_C(0.5) : known);
     return todo;

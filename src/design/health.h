@@ -6,7 +6,7 @@
 #include "rejfilt/health.h"
 #include "rejfilt/host.h"
 
-/* The state of the tests. All fields up to `down` are part of a checkpoint. */
+/* The state of the tests. All fields up to `told` are part of a checkpoint. */
 typedef struct RF(watch) {
     rf_health state;            /* present verdict on the belief */
     uint32_t next_anchor;       /* experiments until the next anchor */
@@ -20,6 +20,7 @@ typedef struct RF(watch) {
     rf_real run, latest;        /* ln of the probability of the latest run of equal outcomes, 0: no run yet; that outcome */
     rf_real home[RF_ROOM]; /* mean of the belief while tests passed; a restart begins there */
     rf_real up[RF_ROOM], down[RF_ROOM]; /* ln of how much better a truth above or below (with anchors: one that moves up or down) explains the moves of the mean; at least 0 */
+    rf_real told[RF_ROOM]; /* what a record usually tells, if outcomes are counts: inverse variance gained */
     int32_t verdict;            /* of the latest test: 1 failed, -1 passed, 0 none */
     int32_t is_anchored;        /* the latest test was an anchor */
     rf_real odds;               /* odds of the latest outcome, if its move will be judged; else 0 */

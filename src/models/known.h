@@ -4,7 +4,11 @@
 
 #ifndef RF_MODEL_IS_LOG
 #define RF_MODEL_IS_LOG(model) ((model)->is_log)
+#ifdef RF_OUTCOMES_ONLY /* of all models of the program */
+#define RF_OUTCOMES(description) ((void)(description), (unsigned)RF_OUTCOMES_ONLY)
+#else
 #define RF_OUTCOMES(description) ((description)->outcomes)
+#endif
 #endif
 
 #endif

@@ -247,7 +247,10 @@ rf_status rf_session_change(rf_session *session, const rf_config *config)
         return RF_REFUSED_OPTIONS;
     rf_session_unask(session);
     session->now.is_doubted = 0;
-    return apply(session, &changed, error, sizeof error) == 0 ? RF_OK : RF_REFUSED_OPTIONS;
+    if (apply(session, &changed, error, sizeof error) < 0)
+        return RF_REFUSED_OPTIONS;
+    rf_session_set_widths(session);
+    return RF_OK;
 }
 
 /* Resets what was observed about the belief, which is new. */
@@ -309,6 +312,7 @@ size_t rf_session_save(const rf_session *session, unsigned char *bytes)
                                h->boost,     h->widened,       h->restarts,        now->learning.pending, h->anchors,
                                now->is_doubted};
     const double numbers[] = {now->time,
+                              now->interval,
                               now->kappa,
                               h->surprise,
                               h->variance,
@@ -337,6 +341,7 @@ size_t rf_session_save(const rf_session *session, unsigned char *bytes)
     for (unsigned i = 0; i < s->model.dim; i++) {
         rf_write_real(&w, h->up[i]);
         rf_write_real(&w, h->down[i]);
+        rf_write_real(&w, h->told[i]);
     }
     for (unsigned i = 0; i < s->model.dim; i++) {
         rf_write_real(&w, now->learning.factor[i]);
@@ -392,6 +397,7 @@ int rf_session_load(rf_session *session, const unsigned char *bytes, size_t size
     for (unsigned i = 0; i < sizeof counts / sizeof *counts; i++)
         *counts[i] = (uint32_t)rf_read_u64(&r);
     double *const numbers[] = {&now.time,
+                               &now.interval,
                                &now.kappa,
                                &h->surprise,
                                &h->variance,
@@ -418,7 +424,8 @@ int rf_session_load(rf_session *session, const unsigned char *bytes, size_t size
     for (unsigned i = 0; i < s->model.dim; i++) {
         h->up[i] = rf_read_real(&r);
         h->down[i] = rf_read_real(&r);
-        is_learnt &= h->up[i] >= 0 && h->down[i] >= 0;
+        h->told[i] = rf_read_real(&r);
+        is_learnt &= h->up[i] >= 0 && h->down[i] >= 0 && rf64_is_finite(h->told[i]);
     }
     for (unsigned i = 0; i < s->model.dim; i++) {
         now.learning.factor[i] = rf_read_real(&r);
@@ -426,7 +433,7 @@ int rf_session_load(rf_session *session, const unsigned char *bytes, size_t size
         is_learnt &= rf64_abs(now.learning.factor[i]) <= 6 && rf64_is_finite(now.learning.trend[i]);
     }
     if (r.failed || !is_learnt || state > RF_FAULT || now.is_doubted > 1 || !rf64_is_finite(now.doubt) ||
-        h->anchors > INT32_MAX || !(now.held_for >= 0) || !(h->score >= 0) || !(h->chance >= 0) || !(now.kappa > 0) ||
+        h->anchors > INT32_MAX || !(now.held_for >= 0) || !(now.interval > 0) || !rf64_is_finite(now.interval) || !(h->score >= 0) || !(h->chance >= 0) || !(now.kappa > 0) ||
         !(now.loss >= 0) || (s->anchor_every > 0 && h->next_anchor - 1 >= s->anchor_every))
         return -1;
     rf_belief *held = load_belief(&r, s->held, held_live);
@@ -444,6 +451,7 @@ int rf_session_load(rf_session *session, const unsigned char *bytes, size_t size
     rf_belief_copy(s->ahead, s->belief);
     s->ahead_by = NAN;
     s->now = now;
+    rf_session_set_widths(s);
     return 0;
 }
 

@@ -18,7 +18,7 @@
 
 enum { ANCHORS_MAX = 32 }; /* per batch: bits of rf_moving.anchors */
 
-#define USUAL_STEPS 8.0 /* in units of the drift: a belief may be this wide even if its prior is narrower */
+#define USUAL_STEPS 8.0 /* in steps of the drift from record to record: a belief may be this wide even if its prior is narrower */
 
 /* The learnt speeds of parameter walks: learning.c. */
 typedef struct rf_learning {
@@ -36,6 +36,7 @@ typedef struct rf_moving {
     uint32_t anchors;     /* bit k: question k, or record k, is an anchor */
     int is_capped;        /* a pending question is at the end of a setting's range */
     double time;          /* of the last record; NaN: none had a time */
+    double interval;      /* time that passed before the last record; 1 until there are two records at different times */
     double kappa;         /* of the next update */
     rf64_watch watch;
     rf64_evidence evidence;
@@ -53,8 +54,9 @@ struct rf_session {
     const rf64_design *design;
     uint32_t anchor_every;
     rf64_options options; /* except κ */
-    double prior_sd[RF_ROOM];
-    double usual_sd[RF_ROOM]; /* the larger of the prior's and what the drift needs */
+    double prior_sd[RF_ROOM]; /* of the belief at its beginning, */
+    double exact_sd[RF_ROOM]; /* and of the prior itself */
+    double usual_sd[RF_ROOM]; /* the larger of the prior's and what the drift needs; changes with the interval */
     double widest_sd[RF_ROOM]; /* greatest width of a belief */
     rf_belief *belief;
     rf_belief *ahead; /* a copy: while questions are pending, the belief after ahead_by of time; else for the next
@@ -87,6 +89,9 @@ void rf_session_settle(rf_problem *problem, const rf_config *config);
 /* Resets everything but the belief, which must be at its prior. Refuses a belief that cannot follow the parameters'
    motion. */
 rf_status rf_session_start(rf_session *session);
+
+/* Sets usual_sd and widest_sd: call it when the drift or the interval has changed. */
+void rf_session_set_widths(rf_session *session);
 
 /* The seed of a trial: of its belief and of its world. */
 uint64_t rf_session_seed(uint64_t seed, uint32_t trial);

@@ -1,8 +1,11 @@
 /* Simulations: a world, and a session that follows it. */
 #include "world.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <time.h>
+
+#include "engine.h"
 
 static double now(void)
 {
@@ -43,6 +46,43 @@ static rf_status run_trial(const rf_simulation *simulation, uint32_t trial, tryi
     }
     rf_session_close(session);
     return status < 0 ? status : RF_OK;
+}
+
+/* Is a truth, or the mean of its distribution, in its chart? A range may end where the chart does. */
+static int is_in_chart(const rf64_chart *chart, const rf_prior *truth)
+{
+    if (truth->is_gaussian)
+        return rf64_is_finite(rf64_chart_coordinate(chart, truth->first));
+    return chart->kind == RF_POSITIVE ? truth->first >= 0 : chart->kind != RF_BOUNDED || (truth->first >= chart->low && truth->second <= chart->high);
+}
+
+static int is_outcome(unsigned outcomes, double outcome)
+{
+    const unsigned fixed = rf_outcomes_fixed(outcomes);
+    return !rf_outcomes_are_whole(outcomes) || (outcome >= 0 && outcome == floor(outcome) && !(fixed > 0 && outcome >= fixed));
+}
+
+int rf_simulation_check(const rf_simulation *simulation, char *error, size_t size)
+{
+    const rf_description *d = &simulation->config.description;
+    const rf_world *world = &simulation->world;
+    const long steps = simulation->steps;
+    rf_problem problem;
+    rf_session_settle(&problem, &simulation->config);
+    for (unsigned i = 0; i < d->dim; i++)
+        if (world->has_truth >> i & 1 && !is_in_chart(&problem.charts[i], &world->truth[i]))
+            return rf_fail(error, size, "truth: parameter %s of %s cannot be there", d->parameter[i].name, d->name);
+    for (uint32_t k = 0; k < world->jumps; k++)
+        if (world->jump[k].every == 0 && world->jump[k].at >= steps)
+            return rf_fail(error, size, "jump: measurement %ld is after the last, %ld", world->jump[k].at, steps - 1);
+    for (uint32_t k = 0; k < world->outages; k++) {
+        const rf_outage *outage = &world->outage[k];
+        if (outage->at >= steps)
+            return rf_fail(error, size, "outage: measurement %ld is after the last, %ld", outage->at, steps - 1);
+        if (outage->kind == RF_OUTAGE_STUCK && !is_outcome(d->outcomes, outage->outcome))
+            return rf_fail(error, size, "outage: %g is no outcome of %s", outage->outcome, d->name);
+    }
+    return 0;
 }
 
 rf_status rf_simulate(const rf_simulation *simulation, uint32_t first, uint32_t count, rf_observer *observer,

@@ -15,11 +15,24 @@
 
 uint64_t rf_session_seed(uint64_t seed, uint32_t trial) { return rf_seed_of(seed, trial); }
 
+RF_APART void rf_session_set_widths(rf_session *s)
+{
+    const double steps = USUAL_STEPS * rf64_sqrt(s->now.interval);
+    for (unsigned i = 0; i < s->model.dim; i++) {
+        const rf64_chart *chart = &s->problem->charts[i];
+        s->usual_sd[i] = rf64_max(s->exact_sd[i], steps * s->config->drift[i]);
+        s->widest_sd[i] = RF_HEALTH_CAP * s->usual_sd[i];
+        if (chart->kind == RF_PERIODIC)
+            s->widest_sd[i] = rf64_min(s->widest_sd[i], RF_HEALTH_ROUND * (chart->high - chart->low));
+    }
+}
+
 RF_APART rf_status rf_session_start(rf_session *s)
 {
     const rf_config *config = s->config;
     double mean[RF_ROOM], covariance[RF_TRIANGLE(RF_ROOM)];
     s->now.time = s->asked.time = NAN;
+    s->now.interval = 1;
     rf_copy(s->ahead, s->belief, s->belief->bytes);
     if (rf_motion_begin(s, s->belief) < 0 || rf_session_drift(s, s->ahead, 1) < 0)
         return RF_REFUSED_OPTIONS;
@@ -33,12 +46,9 @@ RF_APART rf_status rf_session_start(rf_session *s)
         double centre, variance = 0; /* of the exact prior: a belief of particles only samples it */
         if (RF_MOTION_KIND(&config->motion[i]) == RF_MOTION_TELEGRAPH || rf_problem_prior(s->problem, i, &centre, &variance) < 0)
             variance = s->prior_sd[i] * s->prior_sd[i];
-        s->usual_sd[i] = rf64_max(rf64_sqrt(variance), USUAL_STEPS * config->drift[i]);
-        s->widest_sd[i] = RF_HEALTH_CAP * s->usual_sd[i];
-        const rf64_chart *chart = &s->problem->charts[i];
-        if (chart->kind == RF_PERIODIC)
-            s->widest_sd[i] = rf64_min(s->widest_sd[i], RF_HEALTH_ROUND * (chart->high - chart->low));
+        s->exact_sd[i] = rf64_sqrt(variance);
     }
+    rf_session_set_widths(s);
     return RF_OK;
 }
 
@@ -258,7 +268,7 @@ RF_APART rf_status rf_session_ask(rf_session *session, uint32_t count, rf_record
         return RF_REFUSED_ENGINE;
     rf_session_unask(s);
     s->asked = s->now;
-    s->ahead_by = s->now.records > 0 ? count : count - 1.0;
+    s->ahead_by = (s->now.records > 0 ? count : count - 1.0) * s->now.interval;
     rf_belief_copy(s->ahead, s->belief);
     const rf_status status = move_on(s, s->ahead, s->ahead_by);
     if (status < 0)
@@ -601,6 +611,16 @@ void rf_session_show_truth(const rf_session *session, const double truth[], rf_s
     rf_session_show_chart_truth(session, chart, step);
 }
 
+/* The time between records, as the next question expects it. Records of one instant do not change it. */
+static void see_interval(rf_session *s, double elapsed, uint32_t count)
+{
+    const double gaps = s->now.records > 0 ? count : count - 1.0;
+    if (!(elapsed > 0 && gaps > 0) || elapsed == gaps * s->now.interval)
+        return;
+    s->now.interval = elapsed / gaps;
+    rf_session_set_widths(s);
+}
+
 /* is_brief: as rf_session_tell_briefly. */
 static rf_status tell_and_show(rf_session *s, const rf_record records[], uint32_t count, int is_brief, rf_step *step)
 {
@@ -613,6 +633,7 @@ static rf_status tell_and_show(rf_session *s, const rf_record records[], uint32_
         rf_belief *belief = s->belief;
         s->belief = s->ahead;
         s->ahead = belief;
+        see_interval(s, t.elapsed, count);
         s->now.records += count;
         s->now.time = t.time;
         s->now.held_for += t.elapsed;

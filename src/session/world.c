@@ -8,28 +8,42 @@
 #include "common.h"
 
 /* Purposes of the random numbers of one measurement. */
-enum { FOR_STEP = 0, FOR_FIRST = 1, FOR_READOUT = 2, FOR_JUMP = 3, FOR_OTHER_TRUTH = 4, FOR_SWITCH = 5 };
+enum { FOR_STEP = 0, FOR_FIRST = 1, FOR_READOUT = 2, FOR_JUMP = 3, FOR_OTHER_TRUTH = 4, FOR_SWITCH = 5, FOR_AGAIN = 6 };
+enum { TRUTH_DRAWS = 200 }; /* most draws of a truth until one is in the chart */
 
 static rf_words draw(const rf_worldly *w, uint32_t shot, uint32_t index, uint32_t what)
 {
     return rf_draw(w->seed, shot, index, what, RF_FOR_TRUTH);
 }
 
-/* Draws parameter i of a truth, in the chart: from the prior itself, uniform or Gaussian in natural units, or from the
-   Gaussian by which the belief represents it. */
+/* Draws from a distribution, uniform or Gaussian in natural units, in the chart; not finite if outside of it. */
+static double draw_natural(const rf64_chart *chart, const rf_prior *from, rf_words words, double z)
+{
+    if (from->is_gaussian)
+        return rf64_chart_coordinate(chart, from->first + from->second * z);
+    return rf64_chart_coordinate(chart, from->first + (from->second - from->first) * rf64_uniform(words.word[2]));
+}
+
+/* Draws parameter i of a truth, in the chart: from its own distribution; else from the prior itself, or from the Gaussian by
+   which the belief represents it. A Gaussian may be drawn outside the chart; its own is then drawn again. */
 static RF_APART double draw_truth(const rf_worldly *w, unsigned i, rf_words words)
 {
     const rf_world *world = &w->simulation->world;
     const int is_own = world->has_truth >> i & 1;
+    const rf64_chart *chart = &w->session->problem->charts[i];
     const rf_prior *prior = is_own ? &world->truth[i] : &w->simulation->config.prior[i];
-    double z, other, natural, mean, variance;
+    const uint32_t first = words.word[3];
+    double z, other, mean, variance;
     rf64_normal_pair(words.word[0], words.word[1], &z, &other);
-    if (prior->is_gaussian)
-        natural = prior->first + prior->second * z;
-    else
-        natural = prior->first + (prior->second - prior->first) * rf64_uniform(words.word[2]);
-    const double truth = rf64_chart_coordinate(&w->session->problem->charts[i], natural);
-    if (!w->simulation->is_truth_gaussian && rf64_is_finite(truth)) /* a Gaussian may be drawn outside the chart */
+    double truth = draw_natural(chart, prior, words, z);
+    for (uint32_t k = 0; is_own && !rf64_is_finite(truth) && k < TRUTH_DRAWS; k++) {
+        words = draw(w, first + k, i, FOR_AGAIN);
+        rf64_normal_pair(words.word[0], words.word[1], &z, &other);
+        truth = draw_natural(chart, prior, words, z);
+    }
+    if (is_own && !rf64_is_finite(truth))
+        return rf64_chart_coordinate(chart, prior->first);
+    if (!w->simulation->is_truth_gaussian && rf64_is_finite(truth))
         return truth;
     rf_problem_prior(w->session->problem, i, &mean, &variance);
     return mean + w->session->prior_sd[i] * z;

@@ -140,7 +140,7 @@ class Streams(Run):
         return done.returncode, done.stderr.decode()
 
     def test_output_that_cannot_be_written(self):
-        self.file("table.csv", "a,b,class\n" + "1,2,x\n2,1,y\n" * 20 + "1,2,y\n2,1,x\n")
+        self.file("table.csv", "a,b,class\n" + "".join(f"{k * 37 % 101 / 10},{k * 61 % 103 / 10},{'xy'[k * 37 % 101 > 50]}\n" for k in range(1, 43)))
         wrong_way = os.open("/dev/null", os.O_RDONLY)
         self.addCleanup(os.close, wrong_way)
         for arguments in self.commands:

@@ -31,10 +31,10 @@ class Sizes(Test):
         for name, head, bytes_each, needed in (
             ("a.idx", struct.pack(">HBB2I", 0, 8, 2, rows, features), 1, rows * features),
             ("a.npy", self.npy((rows, features), "|u1"), 1, rows * features),
-            ("b.npy", self.npy((rows // 4, features), "<f4"), 4, rows * features),
-            ("c.npy", self.npy((rows // 8, features), "<f8"), 8, rows * features // 2),
-            ("d.npy", self.npy((rows // 4, features), "<f4", "True"), 4, rows * features),
-            ("e.npy", self.npy((rows, features), "|u1", "True"), 1, 4 * rows * features),
+            ("b.npy", self.npy((rows // 4, features), "<f4"), 4, 2 * rows * features),  # numbers are kept as doubles
+            ("c.npy", self.npy((rows // 8, features), "<f8"), 8, rows * features),
+            ("d.npy", self.npy((rows // 4, features), "<f4", "True"), 4, 2 * rows * features),
+            ("e.npy", self.npy((rows, features), "|u1", "True"), 1, 8 * rows * features),
         ):
             with self.subTest(name=name):
                 path = self.sparse(name, head, 4 * TERA)

@@ -506,8 +506,10 @@ int tables_load_csv(const char *path, const tables_source *source, const rfc_tab
     if (status == 0)
         status = choose_features(&l, source, like, path, &table->features, error, size);
     if (status == 0 && (table->features < 1 || table->features > RFC_FEATURES_MAX))
-        status = rf_fail(error, size, "%s: has %zu columns between commas, semicolons or tabs; it needs a label and 1 to %d features",
-                         path, l.fields, RFC_FEATURES_MAX);
+        status =
+            rf_fail(error, size,
+                    "%s: has %zu columns between commas, semicolons or tabs; it needs a label and 1 to %d features",
+                    path, l.fields, RFC_FEATURES_MAX);
     if (status == 0) {
         table->bytes = malloc(1); /* stored as bytes while all numbers are */
         r = table->bytes ? tables_rows_open(path, '\0', 0, error, size) : NULL;

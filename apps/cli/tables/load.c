@@ -66,8 +66,7 @@ static int split_label(rfc_table *t, const char *column, char *error, size_t siz
     for (size_t row = 0, to = 0; row < t->rows; row++) {
         for (size_t j = 0; j < d; j++) {
             if (j == at) {
-                snprintf(text, sizeof text, "%.9g",
-                         t->reals ? t->reals[row * d + j] : (double)t->bytes[row * d + j]);
+                snprintf(text, sizeof text, "%.9g", t->reals ? t->reals[row * d + j] : (double)t->bytes[row * d + j]);
                 t->label[row] = rfc_names_intern(&t->labels, text);
                 if (t->label[row] >= RFC_LABELS_MAX)
                     return rf_fail(

@@ -284,7 +284,8 @@ static int is_file(const unsigned char *record)
     static const char added[] = "__MACOSX/";
     const size_t length = little(record + 28, 2);
     const char *name = (const char *)record + MEMBER_RECORD;
-    return length > 0 && name[length - 1] != '/' && strncmp(name, added, length < strlen(added) ? length : strlen(added)) != 0;
+    return length > 0 && name[length - 1] != '/' &&
+           strncmp(name, added, length < strlen(added) ? length : strlen(added)) != 0;
 }
 
 /* Opens a zip archive of one file. NULL with a message. */

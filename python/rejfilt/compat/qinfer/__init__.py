@@ -86,7 +86,7 @@ _PLACES = "outcomes are 0, 1, ... here; rejfilt.model takes counts and real numb
 _ENGINES = 'engine="threads" of SMCUpdater, and docs/engines.md'
 _HEALTH = "`updater.tracker.health` and `.loss` say how well the belief does"
 ABSENT = {
-    "ALEApproximateModel": "write the likelihood down", "ale": "write the likelihood down", "PoisonedModel": "rejfilt.simulate has worlds that misbehave",
+    "ALEApproximateModel": "write the likelihood down", "ale": "write the likelihood down", "utils": "numpy and scipy have what it did", "PoisonedModel": "rejfilt.simulate has worlds that misbehave",
     "GaussianHyperparameterizedModel": "outcomes=rejfilt.Gaussian(sd) of rejfilt.model", "GaussianRandomWalkModel": 'RandomWalkModel, or SMCUpdater(..., drift="learn")',
     "MultinomialModel": _PLACES, "DifferentiableBinomialModel": "BinomialModel", "NDieModel": _SUMS, "LinearCostModelMixin": "cost= of rejfilt.Tracker",
     "DirectViewParallelizedModel": _ENGINES, "AcceleratedPrecessionModel": _ENGINES, "ScoreMixin": "scores are not used",

@@ -68,6 +68,13 @@ def _checked(model: Any) -> int:
     return int(model.n_modelparams)
 
 
+def _are_valid(model: Any, x: Floats) -> NDArray[np.bool_]:
+    """Which models are? Likelihoods need not stand the others."""
+    if not hasattr(model, "are_models_valid"):
+        return np.ones(len(x), dtype=bool)
+    return np.broadcast_to(np.asarray(model.are_models_valid(x), dtype=bool).reshape(len(x), -1).all(axis=1), len(x))
+
+
 def to_model(model: Any, prior: Any, settings: dict[str, Setting] | None = None) -> Model:
     """A rejfilt model of a QInfer-style one. settings: what designers should know of its experiment parameters, by name."""
     return _made_of(model, priors_of(prior, _checked(model), model), settings or {})
@@ -81,9 +88,7 @@ def _made_of(model: Any, priors: list[tuple[Parameter, Any]], known: dict[str, S
 
     def likelihood(x: Floats, setting: Any, outcome: float) -> Floats:
         candidates = np.ascontiguousarray(x.T)
-        valid = np.ones(len(candidates), dtype=bool)
-        if hasattr(model, "are_models_valid"):
-            valid &= np.asarray(model.are_models_valid(candidates)).reshape(len(candidates), -1).all(axis=1)
+        valid = _are_valid(model, candidates)
         good = candidates if valid.all() else candidates[valid]  # models need not stand what is not valid
         if len(good) == 0:
             return np.zeros(len(candidates))
@@ -205,6 +210,7 @@ class SMCUpdater(Distribution):
         if options["belief"] == "gaussian" and "attempts" not in options:
             options["attempts"] = self.n_particles
         self.tracker = Tracker(made, seed=self._seed, **options)
+        self._drawn = 0
         self.data_record: list[Any] = []
 
     def __getattr__(self, name: str) -> Any:
@@ -261,13 +267,13 @@ class SMCUpdater(Distribution):
 
     def est_meanfn(self, fn: Callable[[Floats], Any], n: int = 4000) -> Any:
         """The posterior mean of a function of models, by draws."""
-        return np.mean(fn(self.sample(n)), axis=0)
+        return np.mean(fn(self.tracker.sample(n)), axis=0)
 
     def _ellipsoid(self, level: float, modelparam_slice: Any, n: int = 2000) -> tuple[Floats, Floats, Floats]:
         """Draws; the centre of the ellipsoid with that share of them, and its matrix."""
         if not 0 < number("level", level) < 1:
             raise Refused(f"a level of {level:g} is not between 0 and 1")
-        x = self.sample(n)[:, slice(None) if modelparam_slice is None else modelparam_slice]
+        x = self.tracker.sample(n)[:, slice(None) if modelparam_slice is None else modelparam_slice]
         centre, shape = x.mean(axis=0), np.atleast_2d(np.cov(x.T))
         scaled: Floats = shape * np.quantile(_distances(x, centre, shape), level)
         return x, centre, scaled
@@ -298,13 +304,15 @@ class SMCUpdater(Distribution):
         return int(self.model.n_modelparams)
 
     def sample(self, n: int = 1) -> Floats:
-        """Draws of what is believed, as rows."""
-        return self.tracker.sample(n)
+        """Draws of what is believed, as rows; every call gives others."""
+        first = self._drawn if self._drawn + whole("n", n, 0, 2**31) < 2**32 - 1 else 0
+        self._drawn = first + n
+        return self.tracker.sample(n, first=first)
 
     @property
     def particle_locations(self) -> Floats:
-        """n_particles draws of what is believed; all weigh the same."""
-        return self.sample(self.n_particles)
+        """n_particles draws of what is believed, the same until it is updated; all weigh the same."""
+        return self.tracker.sample(self.n_particles)
 
     @property
     def particle_weights(self) -> Floats:
@@ -312,7 +320,11 @@ class SMCUpdater(Distribution):
 
     def hypothetical_update(self, outcomes: Any, expparams: Any, return_likelihood: bool = False, return_normalization: bool = False) -> Any:
         """Weights that `particle_locations` would have after each outcome of each experiment: (outcomes, experiments, particles)."""
-        likelihood = np.asarray(self.model.likelihood(np.atleast_1d(outcomes), self.particle_locations, self._experiments(expparams))).transpose(0, 2, 1)
+        x, told, experiments = self.particle_locations, np.atleast_1d(outcomes), self._experiments(expparams)
+        valid = _are_valid(self.model, x)
+        likelihood = np.zeros((len(told), len(experiments), len(x)))
+        if valid.any():
+            likelihood[:, :, valid] = np.asarray(self.model.likelihood(told, x[valid], experiments)).transpose(0, 2, 1)
         total = likelihood.mean(axis=2, keepdims=True)
         weights = likelihood / self.n_particles / np.where(total > 0, total, 1)
         more = [part for part, wanted in ((likelihood, return_likelihood), (total, return_normalization)) if wanted]
@@ -322,7 +334,7 @@ class SMCUpdater(Distribution):
         self, idx_param: int = 0, res: int = 100, smoothing: float = 0, range_min: float | None = None, range_max: float | None = None
     ) -> tuple[Floats, Floats]:
         """Places of one parameter and the density there, by draws; smoothing is the standard deviation of a Gaussian that smoothes it."""
-        x = self.sample(20_000)[:, idx_param]
+        x = self.tracker.sample(20_000)[:, idx_param]
         low, high = float(x.min() if range_min is None else range_min), float(x.max() if range_max is None else range_max)
         counts, edges = np.histogram(x, bins=res, range=(low, high))
         places, density = (edges[1:] + edges[:-1]) / 2, counts / (len(x) * (edges[1] - edges[0]))
@@ -358,7 +370,7 @@ class SMCUpdater(Distribution):
 
     def posterior_mesh(self, idx_param1: int = 0, idx_param2: int = 1, res1: int = 100, res2: int = 100, smoothing: float = 0.01) -> tuple[Floats, Floats, Floats]:
         """Places of two parameters, and the density there, by draws that a Gaussian smoothes."""
-        x = self.sample(5000)[:, [idx_param1, idx_param2]]
+        x = self.tracker.sample(5000)[:, [idx_param1, idx_param2]]
         axes = [np.linspace(x[:, i].min(), x[:, i].max(), res) for i, res in enumerate((res1, res2))]
         first, second = (np.exp(-0.5 * ((at[:, None] - x[:, i]) / smoothing) ** 2) / (smoothing * math.sqrt(2 * math.pi)) for i, at in enumerate(axes))
         one, other = np.meshgrid(*axes)
@@ -379,7 +391,10 @@ class SMCUpdater(Distribution):
     def _expected(self, expparams: Any, n: int) -> tuple[Floats, Floats, Floats]:
         """Draws, P(outcome | draw) by outcome, draw and experiment, and P(outcome)."""
         experiments = self._experiments(expparams)
-        x = self.sample(n)
+        x = self.tracker.sample(n)
+        x = x[_are_valid(self.model, x)]
+        if len(x) == 0:
+            raise Refused(f"none of {n} draws of what is believed is a valid model")
         outcomes = np.arange(int(np.max(self.model.n_outcomes(experiments))))
         likelihood = np.asarray(self.model.likelihood(outcomes, x, experiments), dtype=np.float64)
         return x, likelihood, likelihood.mean(axis=1)
@@ -388,8 +403,8 @@ class SMCUpdater(Distribution):
         """The variance, summed over parameters as the model's Q weighs them, that each experiment is expected to leave."""
         x, likelihood, total = self._expected(expparams, n)
         x = x * np.sqrt(_weights(self.model))
-        mean = np.einsum("okj,ki->oji", likelihood, x) / n / np.maximum(total, 1e-300)[..., None]
-        square = np.einsum("okj,ki->oji", likelihood, x**2) / n / np.maximum(total, 1e-300)[..., None]
+        mean = np.einsum("okj,ki->oji", likelihood, x) / len(x) / np.maximum(total, 1e-300)[..., None]
+        square = np.einsum("okj,ki->oji", likelihood, x**2) / len(x) / np.maximum(total, 1e-300)[..., None]
         risk: Floats = (total * (square - mean**2).sum(axis=-1)).sum(axis=0)
         return risk
 
@@ -452,13 +467,11 @@ class PGH(Heuristic):
             if name is not None and name not in fields:
                 raise Refused(f"experiments have no field '{name}'; they have {', '.join(fields) or 'one number'}")
         self._guess, self._t, self._functions, self._others = guess, t_field, (inv_func, t_func), dict(other_fields or {})
-        self._drawn = 0
 
     def __call__(self, *arguments: Any) -> NDArray[Any]:
         """The next experiment."""
-        model, tracker = self._updater.model, self._updater.tracker
-        first, second = tracker.sample(2, first=self._drawn)
-        self._drawn += 2
+        model = self._updater.model
+        first, second = self._updater.sample(2)
         distance = getattr(model, "distance", lambda a, b: np.abs(a - b).sum(axis=1))
         experiment = np.zeros(1, dtype=model.expparams_dtype)
         t = self._functions[1](1 / max(float(distance(first[None], second[None])[0]), 1e-300))
