@@ -29,7 +29,6 @@ RF_APART void rf_session_set_widths(rf_session *s)
 
 RF_APART rf_status rf_session_start(rf_session *s)
 {
-    const rf_config *config = s->config;
     double mean[RF_ROOM], covariance[RF_TRIANGLE(RF_ROOM)];
     s->now.time = s->asked.time = NAN;
     s->now.interval = 1;
@@ -44,7 +43,7 @@ RF_APART rf_status rf_session_start(rf_session *s)
     for (unsigned i = 0; i < s->model.dim; i++) {
         s->prior_sd[i] = rf64_sqrt(covariance[RF_TRIANGLE(i) + i]);
         double centre, variance = 0; /* of the exact prior: a belief of particles only samples it */
-        if (RF_MOTION_KIND(&config->motion[i]) == RF_MOTION_TELEGRAPH || rf_problem_prior(s->problem, i, &centre, &variance) < 0)
+        if (RF_MOTION_KIND(&s->config->motion[i]) == RF_MOTION_TELEGRAPH || rf_problem_prior(s->problem, i, &centre, &variance) < 0)
             variance = s->prior_sd[i] * s->prior_sd[i];
         s->exact_sd[i] = rf64_sqrt(variance);
     }
