@@ -63,10 +63,10 @@ class Worlds(unittest.TestCase):
         self.assertGreaterEqual(s["alarm30"], least(0.98, 120))  # 0.99; without asking for another outcome 0.25
 
     def test_a_rate_of_counts_that_falls(self):
-        """Fewer counts surprise less. The moves of the mean tell: of 30 trials 0.73 are back and 0.87 told; without that test 0.03 and 0.03."""
+        """Fewer counts surprise less. The moves of the mean tell: of 200 trials 0.55 are back and 0.73 told; without that test 0.01 and 0."""
         s = summary("--model", str(ROOT / "examples/t1_counts.c"), "--belief", "gaussian", "--steps", "260", "--jump", "-1@150", trials=24)
-        self.assertGreaterEqual(s["back100"], least(0.73, 24))
-        self.assertGreaterEqual(s["alarm50"], least(0.87, 24))
+        self.assertGreaterEqual(s["back100"], least(0.55, 24))
+        self.assertGreaterEqual(s["alarm50"], least(0.73, 24))
 
     def test_jumps_when_times_are_limited(self):
         """Anchors at the end of a time's range would all have the same length, and an alias would pass them all: then 0.76 and 0.83 are back, in any time."""

@@ -28,6 +28,8 @@
 #define TOLD RF_C(0.1)           /* weight of a record in what records usually tell */
 #define MOVED_FAILED RF_C(4.0)   /* nats for such a truth: failed above, then set to */
 #define MOVED_AFTER RF_C(2.8)    /* this */
+#define CAUTION RF_C(1.25)       /* factor on both for counts, whose moves are less regular than those of two outcomes, */
+#define CAUTION_SEVERAL RF_C(1.5) /* and with several parameters, any of which may fail */
 #define FAILURES RF_C(2.0)       /* factor on the expected rate of failed anchors: the belief is too narrow; */
 #define FAILURES_NOTED RF_C(4.0) /* nats for that: suspicious above, */
 #define FAILURES_MOST RF_C(5.0)  /* and at most this */
@@ -298,6 +300,7 @@ static rf_real expected_over_moved(const RF(watched) *t, unsigned i, rf_real mov
 static void judge_move(RF(watched) *t)
 {
     RF(watch) *h = t->watch;
+    const rf_real caution = rf_outcomes_fixed(RF_OUTCOMES(t->description)) == 2 ? 1 : t->model->dim > 1 ? CAUTION_SEVERAL : CAUTION;
     rf_real mean[RF_ROOM], sd[RF_ROOM];
     if (!(h->odds > 0))
         return;
@@ -315,12 +318,12 @@ static void judge_move(RF(watched) *t)
             continue;
         h->up[i] = RF(max)(h->up[i] + gain - a * a / 2, 0);
         h->down[i] = RF(max)(h->down[i] - gain - a * a / 2, 0);
-        if (RF(max)(h->up[i], h->down[i]) > MOVED_FAILED) {
+        if (RF(max)(h->up[i], h->down[i]) > caution * MOVED_FAILED) {
             h->verdict = 1;
             h->score += SURPRISED;
         }
-        h->up[i] = RF(min)(h->up[i], h->verdict > 0 ? MOVED_AFTER : MOVED_FAILED);
-        h->down[i] = RF(min)(h->down[i], h->verdict > 0 ? MOVED_AFTER : MOVED_FAILED);
+        h->up[i] = RF(min)(h->up[i], caution * (h->verdict > 0 ? MOVED_AFTER : MOVED_FAILED));
+        h->down[i] = RF(min)(h->down[i], caution * (h->verdict > 0 ? MOVED_AFTER : MOVED_FAILED));
     }
 }
 
