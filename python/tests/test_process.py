@@ -270,13 +270,14 @@ import importlib.util
 spec = importlib.util.spec_from_file_location("_rejfilt", {path!r})
 try:
     spec.loader.exec_module(importlib.util.module_from_spec(spec))
-    print("loaded")
+    print("loaded", flush=True)
 except ImportError as error:
-    print(error)
+    print(error, flush=True)
 """
         create = "interpreters.create(isolated=False)" if module == "_xxsubinterpreters" else "interpreters.create('legacy')"
-        script = f"import rejfilt, {module} as interpreters; other = {create}; interpreters.run_string(other, {code!r}); print(rejfilt.Tracker('coin', seed=1).tell(1))"
-        done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+        script = (f"import os, sys, rejfilt, {module} as interpreters; other = {create}; interpreters.run_string(other, {code!r}); "
+                  f"print(rejfilt.Tracker('coin', seed=1).tell(1)); sys.stdout.flush(); os._exit(0)")  # Python 3.11.2 may wait for ever at its end
+        done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60)
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertRegex(done.stdout, "one interpreter of a process")
 
