@@ -281,7 +281,8 @@ static const char *hint(const char *text)
 {
 #define BEGIN "a model begins with #include \"rejfilt/model.h\""
 #define LIKELIHOOD                                                                                                     \
-    "a model defines RF_FN rf_real likelihood(const rf_real x[], const rf_real setting[], rf_real outcome)"
+    "a model defines RF_FN rf_real likelihood(const rf_real x[], const rf_real setting[], rf_real outcome), or expected " \
+    "after #define RF_HAS_EXPECTED"
 #define DESCRIPTION "a model defines static const rf_description description = {...};"
 #define PI "C11 has no M_PI; write RF_C(3.141592653589793)"
 #define CONSTANT "RF_C takes one number with a decimal point, or a macro that is one: RF_C(2.0) / RF_C(3.0)"
