@@ -1,6 +1,8 @@
 """classify and features as a user runs them: python3 tests/test_classify.py [path/to/rejfilt] [-v]"""
-import csv, gzip, io, json, math, os, pathlib, pty, random, re, resource, signal, statistics, struct, subprocess, sys, tempfile, unittest, zipfile
+import csv, gzip, io, json, math, os, pathlib, random, re, resource, statistics, struct, subprocess, sys, tempfile, unittest, zipfile
 import xml.etree.ElementTree as xml
+
+import terminal
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 COMMAND = os.environ.get("REJFILT", str(ROOT / "build" / "rejfilt"))
@@ -708,20 +710,8 @@ class Models(Test):
     def test_by_hand(self):
         """In a terminal: plain words. Errors ask again; the second object begins at once."""
         typed = "sour\nnoise=0.5\nunknown\nnoise=0.6\nshape=3\ncolour=white\nstop\n\n\n\n\n\4"
-        pid, terminal = pty.fork()
-        if pid == 0:
-            os.execve(COMMAND, [COMMAND, "classify", "ask", str(self.model)], os.environ)
-        signal.alarm(LONGEST)
-        os.write(terminal, typed.encode())
-        output = b""
-        try:
-            while part := os.read(terminal, 65536):
-                output += part
-        except OSError:  # Linux reports a closed terminal in this way
-            pass
-        self.assertEqual(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), 0)
-        signal.alarm(0)
-        os.close(terminal)
+        output, code = terminal.in_terminal([COMMAND, "classify", "ask", str(self.model)], longest=LONGEST, typed=typed.encode())
+        self.assertEqual(code, 0)
         text = output.decode().replace("\r", "")
         self.assertRegex(text, r"so far [xyz], \d+ %; cost 1, tells \d\.\d\d bit\n(acid|colour \(.*red.*\)|noise)\? ")
         self.assertEqual(len(re.findall(r"(?:no object that was learnt from has this text|this feature has numbers, not texts)", text)), 2)

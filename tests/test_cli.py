@@ -1,7 +1,9 @@
 """The rejfilt command as a user runs it: python3 tests/test_cli.py [path/to/rejfilt] [-v]
 
 The command may also be named by the environment variable REJFILT."""
-import csv, io, json, math, os, pathlib, pty, random, re, signal, statistics, subprocess, sys, tempfile, termios, time, unittest
+import csv, io, json, math, os, pathlib, pty, random, re, signal, statistics, subprocess, sys, tempfile, time, unittest
+
+import terminal
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 COMMAND = os.environ.get("REJFILT", str(ROOT / "build" / "rejfilt"))
@@ -49,25 +51,7 @@ def of(lines, key, parameter=0):
 
 
 def in_terminal(*arguments):
-    """Output, as bytes, and exit code of the command in a terminal of 24 rows and 80 columns."""
-    pid, terminal = pty.fork()
-    if pid == 0:
-        try:
-            termios.tcsetwinsize(1, (24, 80))
-            os.execve(COMMAND, [COMMAND, *arguments], {**os.environ, "TERM": "xterm-256color"})
-        finally:
-            os._exit(99)
-    signal.alarm(LONGEST)  # ends this program if the command hangs
-    output = b""
-    try:
-        while part := os.read(terminal, 65536):
-            output += part
-    except OSError:  # Linux reports a closed terminal in this way
-        pass
-    code = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
-    signal.alarm(0)
-    os.close(terminal)
-    return output, code
+    return terminal.in_terminal([COMMAND, *arguments], longest=LONGEST)
 
 
 def cpu_seconds(process):

@@ -138,8 +138,8 @@ class LogNormalDistribution(Distribution):
         return drawn
 
 
-class BetaDistribution(Distribution):
-    """A beta distribution, by alpha and beta, or by mean and var."""
+class _OfShape(Distribution):
+    """One parameter, by alpha and beta, or by its mean and variance."""
 
     n_rvs = 1
 
@@ -147,28 +147,31 @@ class BetaDistribution(Distribution):
         if alpha is not None and beta is not None:
             self.alpha, self.beta = alpha, beta
         elif mean is not None and var is not None:
-            count = mean * (1 - mean) / var - 1
-            self.alpha, self.beta = mean * count, (1 - mean) * count
+            self.alpha, self.beta = self._shape(mean, var)
         else:
-            raise Refused("BetaDistribution takes alpha and beta, or mean and var")
+            raise Refused(f"{type(self).__name__} takes alpha and beta, or mean and var")
+
+    def _shape(self, mean: float, var: float) -> tuple[float, float]:
+        raise NotImplementedError
+
+
+class BetaDistribution(_OfShape):
+    """A beta distribution, by alpha and beta, or by mean and var."""
+
+    def _shape(self, mean: float, var: float) -> tuple[float, float]:
+        count = mean * (1 - mean) / var - 1
+        return mean * count, (1 - mean) * count
 
     def sample(self, n: int = 1) -> Floats:
         drawn: Floats = np.random.beta(self.alpha, self.beta, (n, 1))
         return drawn
 
 
-class GammaDistribution(Distribution):
+class GammaDistribution(_OfShape):
     """A gamma distribution, by alpha and the rate beta, or by mean and var."""
 
-    n_rvs = 1
-
-    def __init__(self, alpha: float | None = None, beta: float | None = None, mean: float | None = None, var: float | None = None) -> None:
-        if alpha is not None and beta is not None:
-            self.alpha, self.beta = alpha, beta
-        elif mean is not None and var is not None:
-            self.alpha, self.beta = mean**2 / var, mean / var
-        else:
-            raise Refused("GammaDistribution takes alpha and beta, or mean and var")
+    def _shape(self, mean: float, var: float) -> tuple[float, float]:
+        return mean**2 / var, mean / var
 
     def sample(self, n: int = 1) -> Floats:
         drawn: Floats = np.random.gamma(self.alpha, 1 / self.beta, (n, 1))
