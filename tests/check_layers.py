@@ -9,6 +9,7 @@ import sys
 
 LAYERS = (  # from bottom to top
     ("core", "src/core", "src/fixed", "src/chip", "src/models", "include/rejfilt"),
+    ("base", "src/base"),
     ("engines", "src/engines"),
     ("beliefs", "src/beliefs", "include/rejfilt/belief.h"),
     ("design", "src/design", "include/rejfilt/health.h"),
@@ -18,7 +19,7 @@ LAYERS = (  # from bottom to top
     ("lab, ports, tests, examples", "lab", "ports", "tests", "examples"),
 )
 # Higher than their folder: they load a user's model, or call a kernel, for this machine, and need the engines for that.
-ABOVE = {"src/models/load.c": "engines", "src/models/described.c": "engines"}
+ABOVE = {"src/models/load.c": "engines", "src/models/load_check.c": "engines", "src/models/described.c": "engines"}
 # The command runs the lab (`reproduce`), and the lab's nearest neighbours (`classify --knn`).
 ALLOWED = {("apps/cli/reproduce.c", "lab/experiments/workers.h"), ("apps/cli/classify.c", "lab/baselines/knn.h"), ("apps/cli/classify_data.c", "lab/baselines/knn.h")}
 

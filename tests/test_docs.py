@@ -270,48 +270,6 @@ class Links(unittest.TestCase):
             self.assertLess(picture.stat().st_size, 160000, picture)
 
 
-def messages(text):
-    """Every message that a C source passes to the functions that refuse, with the variable parts replaced."""
-    text = re.sub(r"/\*.*?\*/", "", text, flags=re.S)
-    for match in re.finditer(r'\b(\w+)\(((?:[^;"()]|\([^()]*\))*?)((?:"(?:[^"\\]|\\.)*"\s*)+)', text):
-        name, before, strings = match.groups()
-        if re.fullmatch(r"(cli|rf|rf_load|tables_rows)_(error|fail)|fail|refuse|refuse_part|bad_value", name) or name == "snprintf" and re.search("error|reason", before):
-            message = "".join(re.findall(r'"((?:[^"\\]|\\.)*)"', strings))
-            yield plain(re.sub(r"%[-+0 .*\d]*(ll|z|l)?[a-zA-Z]", PLACEHOLDER, message).replace("%%", "%"))
-
-
-def plain(message):
-    """Joins neighbouring placeholders; a message begins and ends with words."""
-    return re.sub(rf"({PLACEHOLDER}[\s:]*)+{PLACEHOLDER}", PLACEHOLDER, message.replace("\\n", "\n")).split("\n")[0].strip(f"{PLACEHOLDER} :")
-
-
-def all_messages():
-    """Every message of the command and of the library."""
-    found = {message for folder in ("apps/cli", "src/classify", "src/models", "src/engines", "src/beliefs", "src/session") for path in sorted((ROOT / folder).rglob("*.c"))
-             for message in messages(path.read_text())}
-    return found | set(re.findall(r'^RF_STATUS\(.*"(.*)"\)', (ROOT / "include/rejfilt/status.def").read_text(), re.M)) - {"fine"}
-
-
-class Messages(unittest.TestCase):
-    def setUp(self):
-        self.sources = all_messages()
-        page = (ROOT / "docs/errors.md").read_text()
-        self.listed = [plain(code) for row in re.findall(r"^\| (`.*?`) \|", page, re.M) for code in re.findall(r"`([^`]+)`", row)]
-
-    def test_every_message_listed_is_in_the_sources(self):
-        for message in self.listed:
-            with self.subTest(message):
-                self.assertGreater(len(message), 8)
-                self.assertTrue(any(message in source for source in self.sources))
-
-    def test_every_message_of_the_sources_is_listed(self):
-        self.assertGreater(len(self.sources), 150)
-        for source in sorted(self.sources):
-            if len(re.findall("[a-z]{2,}", source)) >= 3 and "memory" not in source:
-                with self.subTest(source):
-                    self.assertTrue(any(message in source for message in self.listed))
-
-
 class Engines(unittest.TestCase):
     def test_every_engine_has_a_row(self):
         page, names = (ROOT / "docs/engines.md").read_text(), re.findall(r'^RF_ENGINE\((\w+), "(.*)", .\)', (ROOT / "src/engines/list.def").read_text(), re.M)

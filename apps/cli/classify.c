@@ -102,9 +102,9 @@ typedef struct totals {
 static int run_knn(const config *c, const classify_data *d, const classify_trial *t, cli_progress *progress,
                    totals *sum)
 {
-    double start = cli_seconds(), cpu_start = cli_cpu_seconds();
+    double start = rf_clock_seconds(), cpu_start = cli_cpu_seconds();
     int code = classify_knn(&c->shared, d, t, c->knn_features, c->k, c->ks, progress, sum->knn_errors);
-    sum->knn_seconds += cli_seconds() - start;
+    sum->knn_seconds += rf_clock_seconds() - start;
     sum->knn_cpu_seconds += cli_cpu_seconds() - cpu_start;
     sum->knn_features =
         c->knn_features && c->knn_features < d->train.features ? (uint32_t)c->knn_features : d->train.features;
@@ -121,7 +121,7 @@ static int run_trial(const config *c, const classify_data *d, const classify_tri
     int code = CLI_OK;
     if (out && classify_answers_make(t->objects.count, d->task.classes.count, &o) < 0)
         code = cli_error("classify: out of memory for the answers");
-    double start = cli_seconds(), cpu_start = cli_cpu_seconds();
+    double start = rf_clock_seconds(), cpu_start = cli_cpu_seconds();
     if (code == CLI_OK && rfc_model_classify(t->model, &t->objects, (unsigned)c->shared.threads, cli_progress_show,
                                              progress, &o, error, sizeof error) < 0)
         code = cli_error("classify: %s", error);
@@ -135,7 +135,7 @@ static int run_trial(const config *c, const classify_data *d, const classify_tri
         sum->expected = t->expected;
         classify_limit(t, sum->limit, sizeof sum->limit);
         sum->is_reached = t->is_reached;
-        sum->seconds += cli_seconds() - start;
+        sum->seconds += rf_clock_seconds() - start;
         sum->cpu_seconds += cli_cpu_seconds() - cpu_start;
         if (out && classify_put_objects(out, &d->task.classes, &d->train, &t->objects, &o, sum->objects) < 0)
             code = cli_error("classify: out of memory for the answers");
@@ -289,14 +289,14 @@ static int run(config *c, const classify_data *d)
     if (out)
         classify_put_header(out, &d->task.classes);
     cli_progress progress = {
-        .what = "classifying", .start = cli_seconds(), .total = c->shared.shuffles * (c->ks > 0 ? 2 : 1)};
+        .what = "classifying", .start = rf_clock_seconds(), .total = c->shared.shuffles * (c->ks > 0 ? 2 : 1)};
     for (uint32_t i = 0; i < c->shared.shuffles && code == CLI_OK; i++) {
         code = classify_trial_open(&c->shared, d, i, &trial);
         if (code != CLI_OK)
             break;
-        double start = cli_seconds();
+        double start = rf_clock_seconds();
         code = classify_trial_fit(&c->shared, &trial, NULL);
-        sum.fit_seconds += cli_seconds() - start;
+        sum.fit_seconds += rf_clock_seconds() - start;
         if (code == CLI_OK && c->explains)
             code = explain(c, d, &trial);
         else if (code == CLI_OK)

@@ -409,7 +409,7 @@ static int prepare(classify_config *c, classify_data *d, char *error, size_t siz
 int classify_load(classify_config *c, classify_data *d)
 {
     char error[600] = "";
-    double start = cli_seconds();
+    double start = rf_clock_seconds();
     memset(d, 0, sizeof *d);
     if (!c->source.data == !c->source.train)
         return cli_error("%s: give --data or --train; '--data synthetic' needs no files", c->command);
@@ -431,7 +431,7 @@ int classify_load(classify_config *c, classify_data *d)
         classify_free(d);
         return cli_error("%s: %s", c->command, error);
     }
-    d->load_seconds = cli_seconds() - start;
+    d->load_seconds = rf_clock_seconds() - start;
     return CLI_OK;
 }
 

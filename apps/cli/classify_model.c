@@ -127,7 +127,7 @@ int cli_classify_fit(int argc, char **argv)
         *(is_data ? &c.shared.source.data : &c.shared.source.train) = c.from;
     }
     c.shared.is_fit = 1;
-    const double start = cli_seconds();
+    const double start = rf_clock_seconds();
     int code = classify_load(&c.shared, &data);
     if (code != CLI_OK)
         return code;
@@ -137,7 +137,7 @@ int cli_classify_fit(int argc, char **argv)
         if (code == CLI_OK)
             code = save(&c, &data, trial.model);
         if (code == CLI_OK)
-            report_fit(&c, &data, &trial, cli_seconds() - start);
+            report_fit(&c, &data, &trial, rf_clock_seconds() - start);
         if (code == CLI_OK)
             classify_warn(&data);
         classify_trial_close(&trial);
@@ -389,7 +389,7 @@ static int predict(const use_config *c, const mapped *m, rfc_table *t)
     const rfc_objects objects = {t, NULL, t->rows};
     rfc_outcome o = {0};
     char error[300];
-    const double start = cli_seconds();
+    const double start = rf_clock_seconds();
     if (classify_answers_make(t->rows, classes->count, &o) < 0) {
         classify_answers_free(&o, t->rows);
         return cli_error("classify predict: out of memory for the answers");
@@ -408,7 +408,7 @@ static int predict(const use_config *c, const mapped *m, rfc_table *t)
             code = CLI_FAILED;
     }
     if (code == CLI_OK && c->json)
-        report_predict(c, t, &o, cli_seconds() - start);
+        report_predict(c, t, &o, rf_clock_seconds() - start);
     classify_answers_free(&o, t->rows);
     return code;
 }

@@ -110,13 +110,13 @@ static int run_all(const config *c, const classify_data *d, int part, const uint
         take_part(&trial, part);
         rfc_outcome o = {.times_asked = r ? r->asked : NULL};
         trial.rules.mask = mask ? mask : trial.rules.mask;
-        double start = cli_seconds();
+        double start = rf_clock_seconds();
         code = classify_trial_fit(&c->shared, &trial, NULL);
         if (code == CLI_OK && rfc_model_classify(trial.model, &trial.objects, (unsigned)c->shared.threads,
                                                  cli_progress_show, progress, &o, error, sizeof error) < 0)
             code = cli_error("features: %s", error);
         progress->before++;
-        out->seconds += cli_seconds() - start;
+        out->seconds += rf_clock_seconds() - start;
         out->error += (double)o.errors / trial.objects.count / (double)c->shared.shuffles;
         out->queries += (double)o.all_queries;
         out->objects += trial.objects.count;
@@ -316,7 +316,7 @@ static int run(const config *c, const classify_data *d)
     result all;
     classify_ranking r;
     cli_cut cuts[MOST_CUTS] = {{0, 0, 0}};
-    cli_progress progress = {.what = "ranking", .start = cli_seconds(), .total = c->shared.shuffles * (2 + c->cuts)};
+    cli_progress progress = {.what = "ranking", .start = rf_clock_seconds(), .total = c->shared.shuffles * (2 + c->cuts)};
     if (classify_ranking_make(&r, d->train.features) < 0)
         return cli_error("features: out of memory");
     result ranked;

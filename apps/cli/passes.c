@@ -58,7 +58,7 @@ typedef struct watching {
 static int watch(void *user, const rf_passes_progress *p)
 {
     watching *w = user;
-    const double now = cli_seconds();
+    const double now = rf_clock_seconds();
     if (isatty(STDERR_FILENO) && now - w->start >= 1 && now - w->shown >= 0.2) {
         w->shown = now;
         fprintf(stderr, "\r\033[K%s: %s %u, record %zu of %zu", w->what, p->is_last ? "last pass" : "pass", p->pass,
@@ -75,7 +75,7 @@ int cli_passes_run(const char *command, const char *what, const rf_config *confi
     rf_passes *passes = rf_passes_open(config, kept->rows, kept->count, error, sizeof error);
     if (!passes)
         return cli_error("%s: --passes: %s", command, error);
-    watching w = {.engine = config->engine, .what = what, .start = cli_seconds()};
+    watching w = {.engine = config->engine, .what = what, .start = rf_clock_seconds()};
     const rf_status status = rf_passes_run(passes, watch, &w, result);
     rf_passes_close(passes);
     if (w.shown > 0)

@@ -5,20 +5,17 @@
 #include <time.h>
 #include <unistd.h>
 
-static double read_clock(clockid_t clock)
+double cli_cpu_seconds(void)
 {
     struct timespec t;
-    clock_gettime(clock, &t);
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
-
-double cli_seconds(void) { return read_clock(CLOCK_MONOTONIC); }
-double cli_cpu_seconds(void) { return read_clock(CLOCK_PROCESS_CPUTIME_ID); }
 
 int cli_progress_show(void *context, uint64_t done, uint64_t total)
 {
     cli_progress *p = context;
-    double now = cli_seconds(), spent = now - p->start,
+    double now = rf_clock_seconds(), spent = now - p->start,
            share = ((double)p->before + (double)done / (double)total) / (double)p->total;
     if (!isatty(STDERR_FILENO) || spent < 1 || now - p->shown < 0.2 || share <= 0)
         return 0;

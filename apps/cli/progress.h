@@ -1,10 +1,11 @@
-/* Time, and progress of long work. */
+/* Processor time, and progress of long work. */
 #ifndef REJFILT_CLI_PROGRESS_H
 #define REJFILT_CLI_PROGRESS_H
 
 #include <stdint.h>
 
-double cli_seconds(void);
+#include "clock.h"
+
 double cli_cpu_seconds(void); /* of all threads together */
 
 typedef struct cli_progress {

@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "clock.h"
 #include "file.h"
 #include "output.h"
 #include "source.h"
@@ -182,9 +182,7 @@ static int next_batch(stream *s)
 static int is_due(stream *s)
 {
     const double longest = 0.05;
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    const double now = (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+    const double now = rf_clock_seconds();
     if (now - s->flushed < longest && cli_records_is_ready(s->source.records))
         return 0;
     s->flushed = now;

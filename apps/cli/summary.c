@@ -108,14 +108,14 @@ int cli_collector_step(void *collector, uint32_t trial, const rf_step *step)
 
 rf_status cli_collector_run(cli_collector *c, uint32_t count)
 {
-    const double start = cli_seconds();
+    const double start = rf_clock_seconds();
     double sums[1 + RF_DESCRIBED_MAX];
     for (unsigned kind = 0; kind <= c->judging.dim; kind++)
         sums[kind] = c->errors[kind].sum;
     const rf_status status = rf_gpu_trials_run(c->gpu, count, &c->totals, sums);
     for (unsigned kind = 0; kind <= c->judging.dim; kind++)
         c->errors[kind].sum = sums[kind];
-    c->seconds += cli_seconds() - start;
+    c->seconds += rf_clock_seconds() - start;
     return status;
 }
 

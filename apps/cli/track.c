@@ -6,6 +6,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "clock.h"
 #include "json.h"
 #include "lines.h"
 #include "stream.h"
@@ -238,17 +239,10 @@ static int run_once(const cli_track_config *c, const rf_engine *engine)
 
 enum { TRIALS_AT_ONCE = 16 }; /* trials between two checks of the clock */
 
-static double seconds_now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 /* Shows the progress on the terminal; nothing in the first second. */
 static void progress(double start, double *shown, uint64_t done, uint64_t total)
 {
-    double now = seconds_now(), spent = now - start;
+    double now = rf_clock_seconds(), spent = now - start;
     if (!isatty(STDERR_FILENO) || spent < 1 || (now - *shown < 0.2 && done < total))
         return;
     *shown = now;
@@ -365,7 +359,7 @@ static int run_trials(const cli_track_config *c)
     if (!collector)
         return cli_error("track: there is no memory for a summary: %zu bytes are needed", bytes);
     const uint64_t at_once = gpu ? rf_gpu_trials_chunk(gpu) : TRIALS_AT_ONCE;
-    double start = seconds_now(), shown = start;
+    double start = rf_clock_seconds(), shown = start;
     rf_status status = RF_OK;
     for (uint64_t done = 0; done < c->trials && status >= 0 && !cli_interrupted;) {
         const uint32_t some = (uint32_t)(c->trials - done < at_once ? c->trials - done : at_once);

@@ -7,6 +7,7 @@
 
 #include "view.h"
 
+#include "clock.h"
 #include "track_options.h"
 #include "picture.h"
 
@@ -63,8 +64,8 @@ struct cli_view {
     rf_step last;                                 /* only some fields are kept: see keep() */
     size_t count;                                 /* steps received */
     cli_range axis[MAX_PLOT_ROWS / ROWS_A_PANEL]; /* by panel */
-    struct timespec when;                         /* time of the last frame */
-    struct timespec since;                        /* when the series was last full, or began */
+    double when;                         /* time of the last frame */
+    double since;                        /* when the series was last full, or began */
     size_t shown;                                 /* `count` in the last frame */
     int width, rows;                              /* of the last frame: width, and rows of its plots */
     int lines, line_width[MAX_LINES];
@@ -538,7 +539,7 @@ static void draw(cli_view *v)
     fwrite(v->frame, 1, v->used, v->out);
     fflush(v->out);
     v->shown = v->count;
-    clock_gettime(CLOCK_MONOTONIC, &v->when);
+    v->when = rf_clock_seconds();
 }
 
 cli_view *cli_view_open(FILE *out, const char *title, const rf_description *description, long total)
@@ -555,15 +556,10 @@ cli_view *cli_view_open(FILE *out, const char *title, const rf_description *desc
     v->total = total;
     v->series = (cli_series){.title = v->title, .description = description ? description : &nothing, .max = KEPT_ROWS};
     snprintf(v->title, sizeof v->title, "%s", title ? title : "");
-    clock_gettime(CLOCK_MONOTONIC, &v->since);
+    v->since = rf_clock_seconds();
     if (!v->dumb)
         take_terminal(v);
     return v;
-}
-
-static double seconds_between(const struct timespec *a, const struct timespec *b)
-{
-    return difftime(b->tv_sec, a->tv_sec) + 1e-9 * (double)(b->tv_nsec - a->tv_nsec);
 }
 
 /* Copies only the fields that the status line shows; copying the whole step would take longer. */
@@ -585,28 +581,27 @@ static void keep(cli_view *v, const rf_step *s)
 
 /* A full series is thinned to half by the next step. An endless run instead drops its older half, if the kept rows
    cover SECONDS_KEPT. */
-static void forget(cli_view *v, const struct timespec *now)
+static void forget(cli_view *v, double now)
 {
     cli_series *s = &v->series;
     if (s->count < KEPT_ROWS || s->pending > 0)
         return;
-    if (v->total == 0 && seconds_between(&v->since, now) >= SECONDS_KEPT) {
+    if (v->total == 0 && now - v->since >= SECONDS_KEPT) {
         s->count = KEPT_ROWS / 2;
         memmove(s->rows, s->rows + s->count * cli_series_width(s), s->count * cli_series_width(s) * sizeof *s->rows);
     }
-    v->since = *now;
+    v->since = now;
 }
 
 void cli_view_add(cli_view *v, const rf_step *step)
 {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    forget(v, &now);
+    const double now = rf_clock_seconds();
+    forget(v, now);
     if (cli_series_add(&v->series, step, NAN) != 0)
         return; /* out of memory: this step is not shown */
     v->count++;
     keep(v, step);
-    if (v->shown == 0 || seconds_between(&v->when, &now) >= (v->dumb ? SECONDS_A_LINE : SECONDS_A_FRAME))
+    if (v->shown == 0 || now - v->when >= (v->dumb ? SECONDS_A_LINE : SECONDS_A_FRAME))
         draw(v);
 }
 

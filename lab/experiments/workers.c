@@ -129,7 +129,7 @@ int lab_workers_run(lab_workers *workers, lab *labs, unsigned count)
     int status = 0;
     cli_catch_signals();
     workers->before = workers->total = 0;
-    workers->progress = (cli_progress){.start = cli_seconds(), .total = 1};
+    workers->progress = (cli_progress){.start = rf_clock_seconds(), .total = 1};
     for (unsigned k = 0; k < count; k++)
         for (unsigned i = 0; i < labs[k].job_count; i++)
             workers->total += labs[k].done[i] ? 0 : seconds(&labs[k], i);

@@ -1,4 +1,5 @@
 /* Models: built in, from C source, from an address, or with Python functions that receive blocks of candidates. */
+#include "clock.h"
 #include "module.h"
 
 #include <math.h>
@@ -25,7 +26,7 @@ void end(running *r)
 
 int is_interrupted(running *r)
 {
-    const double now = seconds();
+    const double now = rf_clock_seconds();
     if (!r->thread && PyErr_Occurred())
         return 1;
     if (now - r->looked < 0.02)

@@ -5,19 +5,11 @@
 #include <math.h>
 #include <stdarg.h>
 #include <string.h>
-#include <time.h>
 
 #include "statefile.h"
 
 PyTypeObject *model_type, *session_type, *fleet_type;
 PyObject *refused, *notes;
-
-double seconds(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 /* ---- Refusals and notes ---- */
 

@@ -81,7 +81,6 @@ void begin(running *r, model_object *model, int is_long);
 void end(running *r);
 /* Checks for Ctrl-C every 20 ms. Returns 1 after Ctrl-C or another exception, else 0. */
 int is_interrupted(running *r);
-double seconds(void);
 
 /* Raises Refused, unless another exception is set. Returns null. */
 PyObject *refuse(rf_status status, const rf_engine *engine, const char *where);

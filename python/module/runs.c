@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "clock.h"
 #include "score.h"
 
 /* Arrays of records: settings [n][k], outcomes [n], times [n] or None. */
@@ -92,7 +93,7 @@ PyObject *session_replay(PyObject *self, PyObject *args)
     s->asked = 0;
     batch->together = s->batch;
     begin(&r, s->model, 1);
-    const double start = seconds();
+    const double start = rf_clock_seconds();
     for (before = row; row < t.rows && updates < room; before = row) {
         next_batch(batch, &t, &row);
         status = learn(s, batch->record, batch->count, 0);
@@ -104,7 +105,7 @@ PyObject *session_replay(PyObject *self, PyObject *args)
             break;
         }
         if ((updates & 15) == 0 || s->is_long || !r.thread)
-            if (seconds() - start > most) {
+            if (rf_clock_seconds() - start > most) {
                 before = row;
                 break;
             }

@@ -2,6 +2,7 @@
 #ifndef REJFILT_ENGINE_H
 #define REJFILT_ENGINE_H
 
+#include "fail.h"
 #include "rejfilt/fleet.h"
 
 #define RF_RESERVED_DIM 16u   /* parameters that engines are ready for from the start */
@@ -88,9 +89,6 @@ struct rf_engine {
 #define RF_ENGINE(name, argument, is_module) extern const rf_engine_kind rf_kind_##name;
 #include "list.def"
 #undef RF_ENGINE
-
-/* Writes a message, cut to `size` bytes, and returns -1. */
-int rf_fail(char *error, size_t size, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
 /* Opens `name` as the inner engine. Returns 0, or -1 with a message. */
 int rf_engine_inner(rf_engine *engine, const char *name, char *error, size_t size);

@@ -10,10 +10,11 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "clock.h"
 #include "engine.h"
 #include "machine.h"
 
-#define SPIN_NANOSECONDS 20000 /* about the cost of waking a sleeping thread */
+#define SPIN_SECONDS 20e-6 /* about the cost of waking a sleeping thread */
 #define SPIN_LOOKS 16 /* polls between readings of the clock */
 
 enum { IDLE, ASLEEP, WORK, QUIT };
@@ -40,26 +41,19 @@ struct rf_pool {
     worker worker[]; /* worker[0] is the caller and not used */
 };
 
-static long long now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return t.tv_sec * 1000000000LL + t.tv_nsec;
-}
-
 /* Spins briefly until the value is zero, or with until_zero = 0 until it is nonzero. Returns whether it is. */
 static int spin(const rf_pool *pool, atomic_uint *value, int until_zero)
 {
     if (!pool->spins)
         return (atomic_load(value) == 0) == until_zero;
-    long long end = now() + SPIN_NANOSECONDS;
+    const double end = rf_clock_seconds() + SPIN_SECONDS;
     do {
         for (int look = 0; look < SPIN_LOOKS; look++) {
             if ((atomic_load(value) == 0) == until_zero)
                 return 1;
             RF_PAUSE();
         }
-    } while (now() < end);
+    } while (rf_clock_seconds() < end);
     return 0;
 }
 

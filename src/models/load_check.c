@@ -14,6 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "clock.h"
 #include "load.h"
 
 enum { OUTCOMES_MAX = 65536, COUNTS_TRIED = 64, SECONDS_MAX = 5 };
@@ -330,15 +331,13 @@ static void be_child(load *l, int answer)
 static int wait_at_most(pid_t child, int seconds)
 {
     const struct timespec pause = {0, 1000000};
-    struct timespec begin, now;
+    const double begin = rf_clock_seconds();
     int status;
-    clock_gettime(CLOCK_MONOTONIC, &begin);
     do {
         if (waitpid(child, &status, WNOHANG) == child)
             return status;
         nanosleep(&pause, NULL);
-        clock_gettime(CLOCK_MONOTONIC, &now);
-    } while (now.tv_sec - begin.tv_sec <= seconds);
+    } while (rf_clock_seconds() - begin <= seconds);
     kill(child, SIGKILL);
     while (waitpid(child, &status, 0) < 0 && errno == EINTR)
         ;

@@ -3,16 +3,9 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <time.h>
 
+#include "clock.h"
 #include "engine.h"
-
-static double now(void)
-{
-    struct timespec t;
-    timespec_get(&t, TIME_UTC);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 /* Memory of a trial; too large for small stacks. */
 typedef struct trying {
@@ -35,11 +28,11 @@ static rf_status run_trial(const rf_simulation *simulation, uint32_t trial, tryi
     rf_world_begin(&t->world, simulation, session, rf_session_seed(t->config.seed, trial));
     for (long k = 0; k < simulation->steps && status >= 0 && !*is_over;) {
         const rf_status count = rf_world_ask(&t->world, session, k, t->records);
-        const double begin = now();
+        const double begin = rf_clock_seconds();
         status = count < 0 ? count : rf_session_tell(session, t->records, (uint32_t)count, &t->step);
         if (status < 0)
             break;
-        t->step.seconds = now() - begin;
+        t->step.seconds = rf_clock_seconds() - begin;
         k += count;
         rf_world_show(&t->world, &t->step);
         *is_over = observer(user, trial, &t->step) != 0;

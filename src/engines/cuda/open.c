@@ -7,17 +7,11 @@
 #include <string.h>
 #include <time.h>
 
+#include "clock.h"
 #include "device_types.h"
 #include "module.h"
 
 #define PATIENCE 30.0 /* seconds allowed for the longest launch, of some 10¹⁰ operations */
-
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 /* ---- Memory ---- */
 
@@ -60,7 +54,7 @@ int rf_gpu_room(rf_engine *engine, rf_gpu_memory *memory, size_t bytes, int is_h
 int rf_gpu_wait(rf_engine *engine, const volatile uint64_t *answer, uint64_t number)
 {
     rf_gpu *gpu = engine->state;
-    const double start = now();
+    const double start = rf_clock_seconds();
     const struct timespec nap = {0, 50000};
     for (unsigned spins = 1;; spins++) {
         if (answer && *answer == number) {
@@ -70,7 +64,7 @@ int rf_gpu_wait(rf_engine *engine, const volatile uint64_t *answer, uint64_t num
         RF_PAUSE();
         if (answer && spins % 256 != 0)
             continue;
-        const double spent = now() - start;
+        const double spent = rf_clock_seconds() - start;
         if (!answer || spent > 1e-3) {
             const int state = gpu->cuda->state(gpu->device, engine->complaint, sizeof engine->complaint);
             if (state < 0)

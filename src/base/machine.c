@@ -12,7 +12,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "engine.h"
+#include "fail.h"
 
 unsigned rf_cpus_online(void)
 {

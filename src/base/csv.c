@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "engine.h"
+#include "fail.h"
 
 static const char separators[] = ",;\t";
 

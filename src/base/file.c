@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "engine.h"
+#include "fail.h"
 
 /* Opens a file without blocking; later reads and writes block as usual. Returns a descriptor, or -1 and sets errno. */
 static int open_at_once(const char *path, int flags)
