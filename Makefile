@@ -177,11 +177,11 @@ trust: build
 	@$(BUILD)/rejfilt-trust $(or $(TRIALS),1000) $(or $(SEED),1000003) $(if $(FAMILY),"$(FAMILY)") | tee $(BUILD)/trust.md
 
 calibration: build
-	@tools/need plot test
+	@tools/need pictures test
 	@cmake -S . -B $(BUILD) -DRF_EXPERIMENTS=ON > /dev/null
 	@cmake --build $(BUILD)
 	@$(BUILD)/rejfilt-calibration --json $(BUILD)/calibration.json; status=$$?; \
-	  python3 lab/experiments/calibration/document.py $(BUILD)/calibration.json $(BUILD)/calibration && exit $$status
+	  python3 lab/experiments/calibration/document.py $(BUILD)/calibration.json $(BUILD)/calibration && tools/scour $(BUILD)/calibration.svg && exit $$status
 
 prove:
 	@tools/need prove
@@ -277,13 +277,13 @@ dist:
 	@tools/dist dist
 
 pictures: build
-	@tools/need plot test
+	@tools/need pictures test
 	@cmake -S . -B $(BUILD) -DRF_TESTS=ON > /dev/null
 	@cmake --build $(BUILD) --target rejfilt playground_native
 	@python3 docs/pictures/draw.py $(BUILD)
 
 gallery: python
-	@tools/need plot
+	@tools/need pictures
 	@tools/python gallery $(BUILD) dist
 
 book:

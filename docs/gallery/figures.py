@@ -154,6 +154,7 @@ def pages(build):
                     subprocess.run(["bash", "-e"] if kind == "sh" else [sys.executable, "-"], input=block, text=True, cwd=folder, check=True)
         for drawn in [*folder.glob("*.svg"), *folder.glob("*.png")]:
             shutil.copy(drawn, HERE)
+        subprocess.run([HERE.parent.parent / "tools/scour", *HERE.glob("*.svg")], check=True)
 
 
 if __name__ == "__main__":

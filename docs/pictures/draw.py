@@ -197,3 +197,4 @@ if __name__ == "__main__":
     BUILD = pathlib.Path(sys.argv[1]).resolve()
     for picture in [globals()[name] for name in sys.argv[2:]] or (demo, update, fringe, attempts, kappa, designs, trust, gpu):
         picture()
+    subprocess.run([HERE.parent.parent / "tools/scour", HERE.parent / "demo.svg", *HERE.glob("*.svg")], check=True)

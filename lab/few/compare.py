@@ -5,7 +5,7 @@ environment will do: python3 -m venv v && v/bin/pip install scikit-learn matplot
 ships; all methods get the same five folds, shuffled five times, and settings are their defaults. Then come tables that are
 made, and one rare class. With a directory of MNIST's four files, accuracy
 at budgets of pixels is put beside what the authors of GDFS (Covert et al., ICML 2023) published."""
-import json, math, pathlib, statistics, sys, tempfile
+import json, math, pathlib, statistics, subprocess, sys, tempfile
 
 import numpy
 from sklearn import datasets, ensemble, linear_model
@@ -165,6 +165,7 @@ def draw(panels):
     axes[0].legend(fontsize=7, loc="lower right")
     figure.tight_layout()
     figure.savefig(out + ".svg", metadata={"Date": None})
+    subprocess.run([pathlib.Path(__file__).parents[2] / "tools/scour", out + ".svg"], check=True)
 
 
 with tempfile.TemporaryDirectory() as folder:
