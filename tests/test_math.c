@@ -145,9 +145,9 @@ static void compare_many(const char *name, const double x[], int arguments, long
 static void test_known_answers(void **state) {
     char line[256], name[64], a[64], b[64], c[64], d[64];
     size_t lines = 0;
-    FILE *file = fopen(RF_TEST_DATA_DIR "/math.txt", "r");
+    FILE *file = fopen(RF_KNOWN_MATH, "r");
     (void)state;
-    if (file == NULL) fail_msg("cannot open " RF_TEST_DATA_DIR "/math.txt");
+    if (file == NULL) fail_msg("cannot open " RF_KNOWN_MATH);
     start_afresh();
     for (; fgets(line, sizeof line, file) != NULL; lines++) {
         int fields = sscanf(line, "%63s %63s %63s %63s %63s", name, a, b, c, d);

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Known answers for include/rejfilt/functions.h, computed by mpmath to 50 digits.
 
-usage: python3 tests/known/make_math.py > tests/known/math.txt
+usage: python3 tests/known/make_math.py > math.txt    (the build of the tests does)
 
 A line is: function, argument(s) as exact hexadecimal floats, the value to 30 digits.
 """
