@@ -13,22 +13,22 @@ PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 LONGEST = 120  # seconds for any one command; a hang is a failure
 NOT_RUN = {  # pattern of a command: the reason
     r"^sudo ": "it changes the machine",
-    r"^python3 -m venv|^\. |^pip install": "make python-test does, and tests/newcomer",
+    r"^python3 tools/serve.py": "it serves until it is stopped; test_site.py asks it",
+    r"^python3 -m venv|^\. |^pip install": "make check KIND=python does, and tests/newcomer",
     r"^rejfilt .*--data mnist": "MNIST is not in the repository",
     r"^rejfilt reproduce [a-z]": "test_reproduce.py does",
     r"^mpirun ": "test_mpi.sh does, where MPI is installed",
-    r"^rejfilt .*--engine cuda|^make (test|bench)-cuda": "they need a GPU",
+    r"^rejfilt .*--engine cuda|^make (check|bench) \w+=cuda": "they need a GPU",
     r"^arm-none-eabi-gcc ": "check.py of ports/ does",
     r"^iceprog ": "it needs a board",
     r"^valgrind ": "`make test` does without it",
-    r"^python3 docs/gallery/figures.py": "it needs the Python package; make gallery does",
-    r"--model examples/(peak|odmr|benchmarking)\.c": "test_user_model.py compiles and runs them; make gallery does",
-    r"^cp build/hdl-demo.svg": "make hdl-demo leaves it, which takes a minute; make gallery does",
+    r"^python3 docs/gallery/figures.py": "it needs the Python package; make pictures WHICH=gallery does",
+    r"--model examples/(peak|odmr|benchmarking)\.c": "test_user_model.py compiles and runs them; make pictures WHICH=gallery does",
+    r"^cp build/hdl-demo.svg": "make ports WHICH=hdl-demo leaves it, which takes a minute; make pictures WHICH=gallery does",
     r"^cmake .*RF_EXPERIMENTS": "minutes",
     r"^tar |^cmake .*CMAKE_PREFIX_PATH|pkg-config": "test_package.py does",
 }
-SLOW = "^make (bench|accuracy|trust|mnist|prove|reproduce)|rejfilt reproduce \\w"  # the reader must be told how long it takes
-PLACEHOLDER = "…"
+SLOW = "^make (bench|evidence|reproduce)|KIND=prove|rejfilt reproduce \\w"  # the reader must be told how long it takes
 FIND = 'export PATH="$PWD/build:$PATH"'  # the first command that the book tells readers to type; `run` does the same
 
 
@@ -153,6 +153,10 @@ def unknown_options(command):
 class Commands(unittest.TestCase):
     def make(self, command):
         """Checks only that the target exists, because targets have tests of their own. Three spaces may precede a remark."""
+        target, _, which = re.match(r"make ?(?:([\w-]+)(?:.*?(KIND|WHICH)=([\w-]+))?)?", command).groups()
+        if which:
+            known = (ROOT / "tools" / ("check" if target == "check" else "measure")).read_text()
+            self.assertRegex(known, rf"(?m)^def {which.replace('-', '_')}\(" if target == "check" else f'"{target} {which}"')
         done = run(re.sub(r" {3,}.*", "", command).replace("make", "make -n", 1), ROOT)
         self.assertEqual(done.returncode, 0, done.stdout)
 
@@ -205,6 +209,7 @@ class Commands(unittest.TestCase):
                 with self.subTest(f"{page.name}: {code}"):
                     if code.startswith("make "):
                         self.assertIn(code.split()[1], targets)
+                        Commands.make(self, code)
                     else:
                         self.assertEqual(unknown_options(code), [])
 
@@ -220,14 +225,6 @@ class Commands(unittest.TestCase):
             with self.subTest(command):
                 median = json.loads(run(command, clone(f"choosing{option}")).stdout)["median"]
                 self.assertEqual(cells[1 + [name.strip() for name in names.strip("|").split("|")].index("median / q")], f"{median:.3f}")
-
-    def test_every_option_is_in_the_book(self):
-        book = "".join(page.read_text() for page in PAGES)
-        for name in ("track", "state", "compare", "classify", "features", "reproduce"):
-            self.assertGreater(len(options(name)), 1)
-            for option in options(name):
-                with self.subTest(f"{name} {option}"):
-                    self.assertRegex(book, rf"{option}\b")
 
 
 class Links(unittest.TestCase):

@@ -1,6 +1,6 @@
 """The default filter in worlds that differ from its assumptions: python3 tests/test_trust.py path/to/rejfilt [-v]
 
-Short versions of the measurements of `make trust`. Bounds are the targets minus three standard errors of a fraction of that
+Short versions of the measurements of `make evidence WHICH=trust`. Bounds are the targets minus three standard errors of a fraction of that
 many events."""
 import json
 import math

@@ -2,7 +2,7 @@
 """The walks of CONTRIBUTING.md, followed exactly in a copy of the tree: a likelihood, an engine, a designer and a belief are
 added in the places that the walks name and nowhere else; then the tests that go by the lists run.
 
-usage: tests/test_walks.py    (`make walks`)"""
+usage: tests/test_walks.py    (`make check KIND=walks`)"""
 import pathlib
 import re
 import shutil

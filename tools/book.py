@@ -33,7 +33,7 @@ DARK_REFERENCE = "\n@media screen and (prefers-color-scheme: dark) { html { back
 REFERENCE = """# Reference of the C library
 
 <a href="api/index.html">Every public function, type and macro</a>, by header and by name. Doxygen writes it from the
-headers; `make docs` writes it alone.
+headers; `make book` writes it alone.
 """
 
 

@@ -6,9 +6,9 @@ here=$(cd "$(dirname "$0")" && pwd)
 work=$1/ports-avr cc=${2:-cc} trials=${3:-10}
 root=$here/../..
 for tool in avr-gcc pkg-config; do
-    command -v "$tool" >/dev/null || { echo "skipped: no $tool; make ports-avr installs it"; exit 77; }
+    command -v "$tool" >/dev/null || { echo "skipped: no $tool; make ports WHICH=avr installs it"; exit 77; }
 done
-pkg-config --exists simavr || { echo "skipped: no libsimavr; make ports-avr installs it"; exit 77; }
+pkg-config --exists simavr || { echo "skipped: no libsimavr; make ports WHICH=avr installs it"; exit 77; }
 mkdir -p "$work"
 warnings="-Wall -Wextra -Wpedantic -Wconversion -Werror"
 

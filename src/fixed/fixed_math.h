@@ -1,5 +1,5 @@
 /* Arithmetic of the integer filter. Each function states its scaling and range; the contracts in comments that
-   begin with @ say that nothing overflows, and `make prove` proves them. No number is wider than 32 bits. */
+   begin with @ say that nothing overflows, and `make check KIND=prove` proves them. No number is wider than 32 bits. */
 #ifndef REJFILT_FIXED_MATH_H
 #define REJFILT_FIXED_MATH_H
 

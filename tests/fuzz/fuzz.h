@@ -1,5 +1,5 @@
 /* Shared by the fuzz targets. A target is one file with a function that takes any bytes. libFuzzer calls it with
-   bytes that it generates (make fuzz); replay.c calls it with the contents of files (the tests). */
+   bytes that it generates (make check KIND=fuzz); replay.c calls it with the contents of files (the tests). */
 #ifndef REJFILT_FUZZ_H
 #define REJFILT_FUZZ_H
 

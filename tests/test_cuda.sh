@@ -1,5 +1,5 @@
 #!/bin/bash
-# The tests that need a CUDA device: tools/test-cuda BUILD [PART...], of the parts bits, wrong, sanitizers and trials. Runs all of them, and
+# The tests that need a CUDA device: tests/test_cuda.sh BUILD [PART...], of the parts bits, wrong, sanitizers and trials. Runs all of them, and
 # fails if one did.
 build=$1
 shift
