@@ -77,9 +77,7 @@ def messages(text):
 
 def plain(message):
     """Joins neighbouring placeholders; a message begins and ends with words."""
-    return re.sub(r"(…[\s:]*)+…", "…", message.replace("\n", "
-")).split("
-")[0].strip("… :")
+    return re.sub(r"(…[\s:]*)+…", "…", message.replace("\\n", "\n")).split("\n")[0].strip("… :")
 
 
 def all_messages():
