@@ -208,6 +208,46 @@ class UserModel(unittest.TestCase):
                     options = ("--precision", precision, "--engine", engine, "--seed", "7")
                     self.assertEqual(self.good(self.model, *options), self.good("precession", *options))
 
+    def test_a_designer_may_draw(self):
+        """What design.h declares can be called, in both precisions: in a loaded model, and in one linked with the library."""
+        calls = """    rf_real x[1], width[1];
+    RF(design_draw)(in, 1, x);
+    width[0] = in->sd[0] * RF(design_uniform)(in, 2);
+    RF(design_roles)(in, x, width, setting);
+    if (!in->is_anchor)
+        setting[0] = x[0] * RF(design_uniform)(in, 3);
+"""
+        designer = (ROOT / "examples/designer.c").read_text()
+        body = designer[designer.rindex("    setting[0] ="):designer.rindex("}")]
+        self.write(designer.replace(body, calls))
+        for precision in ("float", "double"):
+            times = [str(json.loads(line)["settings"]) for line in self.good(self.model, "--precision", precision).splitlines()]
+            self.assertGreater(len(set(times)), 50)
+        program = """#include "rejfilt/detail/real.h"
+#include "rejfilt/host.h"
+static void draw(const void *self, uint32_t index, uint32_t purpose, rf_real x[]) { (void)self, (void)purpose, x[0] = (rf_real)(index + 1); }
+int RF(try_it)(void)
+{
+    extern const RF(instance) RF(model_own);
+    const rf_real mean = 20, sd = RF_C(0.1);
+    const RF(design_input) in = {.instance = &RF(model_own), .description = RF(model_own).description, .mean = &mean, .chart_mean = &mean, .sd = &sd, .draw = draw, .seed = 1};
+    rf_real setting[1];
+    RF(model_own).design->choose(&in, setting);
+    return !(setting[0] > 0 && setting[0] <= 2);
+}
+"""
+        objects = []
+        for bits in (32, 64):
+            for name, text in (("model", f'#include "{self.model}"\n#include "rejfilt/detail/instantiate.h"\n'),
+                               ("try", program)):
+                objects.append(str(self.folder / f"{name}{bits}.o"))
+                subprocess.run(["cc", "-std=c11", "-I", ROOT / "include", f"-DRF_PRECISION={bits}", "-DRF_MODEL_NAME=own", "-DRF_NO_KERNELS", "-c", "-x", "c", "-",
+                                "-o", objects[-1]], input=text, text=True, check=True)
+        (self.folder / "main.c").write_text("int rf32_try_it(void), rf64_try_it(void);\nint main(void) { return rf32_try_it() + rf64_try_it(); }\n")
+        library = pathlib.Path(COMMAND).parent / "librejfilt.a"
+        subprocess.run(["cc", self.folder / "main.c", *objects, library, "-pthread", "-ldl", "-lm", *os.environ.get("CFLAGS", "").split(), "-o", self.folder / "own"], check=True)
+        self.assertEqual(subprocess.run([self.folder / "own"]).returncode, 0)
+
     def test_a_constant_may_be_a_macro(self):
         plain = self.good(self.write(PRECESSION))
         for define in ("0.5", "5e-1", "0x1p-1", "QUARTER_TWICE\n#define QUARTER_TWICE 0.5"):

@@ -35,6 +35,7 @@ using rf_own::design;
 #define RF_SIMULATE_OF(instance) rf_device_nothing
 #endif
 #define RF_GIVEN(by, function) function##_it
+#define RF_DESIGNING RF_APART /* design.c has them */
 #define RF_NO_KERNELS
 #include "rejfilt/detail/instantiate.h"
 

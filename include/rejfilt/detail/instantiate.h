@@ -37,6 +37,10 @@ static rf_real call_simulate(const rf_real x[], const rf_real setting[], rf_real
 #endif
 
 #ifdef RF_HAS_DESIGN
+#ifndef RF_DESIGNING /* weak: a program linked with the library has its own */
+#define RF_DESIGNING __attribute__((weak))
+#include "designing.h"
+#endif
 static void call_design(const RF(design_input) *in, rf_real setting[]) { design(in, setting); }
 static const RF(design) own_design = {"model", call_design, RF_HAS_DESIGN, 0};
 #define OWN_DESIGN &own_design
