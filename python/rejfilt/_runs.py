@@ -112,9 +112,12 @@ def outcomes_of(model: Model, given: Any) -> Floats:
 
 
 def table(model: Model, data: Any, outcome: str = "outcome", time: str = "time") -> tuple[Floats, Floats, Floats | None]:
-    """Settings by row, outcomes and times of records: from a DataFrame of pandas or polars, a structured array, a mapping by name or a list of
-    mappings; or from a pair (settings, outcomes)."""
-    if isinstance(data, list) and data and all(isinstance(record, Mapping) for record in data):
+    """Settings by row, outcomes and times of records: by name, from a DataFrame of pandas or polars, a structured array, a mapping of columns or a
+    list of records, which are mappings; or from a tuple (settings, outcomes) or (settings, outcomes, times). What may be read in two ways is refused."""
+    if isinstance(data, (list, tuple)) and data and all(isinstance(record, Mapping) for record in data):
+        without = [row for row, record in enumerate(data) if outcome not in record]
+        if 0 < len(without) < len(data):
+            raise Refused(f"record {without[0]} has no '{outcome}'; None says that nothing was measured")
         data = {name: [record.get(name, math.nan) for record in data] for name in {name: None for record in data for name in record}}
     if hasattr(data, "collect"):  # a lazy frame of polars
         data = data.collect()
@@ -126,7 +129,7 @@ def table(model: Model, data: Any, outcome: str = "outcome", time: str = "time")
         if names is None:
             names = data.columns if hasattr(data, "columns") else data.keys() if isinstance(data, Mapping) else None
         if names is None:
-            raise TypeError("records are a DataFrame, a structured array, a mapping of arrays, a list of mappings, or a pair (settings, outcomes)")
+            raise TypeError("records are a DataFrame, a structured array, a mapping of columns, a list of mappings, or a tuple (settings, outcomes)")
         there = list(names)
         if outcome not in there:
             raise Refused(f"there is no column '{outcome}' among {', '.join(map(str, there)) or 'none'}; say which one is the outcome")
@@ -149,7 +152,8 @@ def replay(
 
     what: a `Tracker`, which continues, or a model, for a new tracker with `options` and design=None.
     data: a DataFrame, a structured array or a mapping. It has a column for each setting, one for the outcome (NaN: nothing was
-    measured), and possibly one for the time. Or a pair (settings, outcomes).
+    measured), and possibly one for the time. Or a tuple (settings, outcomes) or
+    (settings, outcomes, times), with settings by name or as rows. What may be read in two ways is refused.
 
     Outcomes and settings that are not of the model are refused before the first record is learnt. Ctrl-C ends a replay after the
     current update, and the tracker has learnt the records before. The same holds if a record is refused; the exception says which.

@@ -537,7 +537,8 @@ def _reopen(of: type[Tracker], model: Model, options: dict[str, Any], contents: 
 
 
 def settings_rows(model: Model, given: Any, count: int) -> Floats:
-    """Settings of `count` records as rows: from a mapping, a record array or a DataFrame by name, rows, or one row (or one number) for all."""
+    """Settings of `count` records as rows: from a mapping, a record array or a DataFrame by name; from rows, or one row (or one number) for all;
+    or from one number for each record, if one setting is not fixed. What may be read in two ways is refused."""
     names = getattr(getattr(given, "dtype", None), "names", None)
     if names is None and hasattr(given, "columns"):
         names = list(given.columns)
@@ -556,11 +557,17 @@ def settings_rows(model: Model, given: Any, count: int) -> Floats:
         rows = floats("settings", [tuple(g) for g in given] if isinstance(given, list) and given and isinstance(given[0], tuple) else given)
         width = len(model.settings)
         rows = np.atleast_1d(rows)
-        if rows.ndim == 1 and width == 1 and len(rows) == count:
+        free = [i for i, s in enumerate(model.settings) if s.role != "fixed"]
+        has_names = hasattr(given, "_fields")
+        is_one_row = rows.ndim == 1 and len(rows) in (width, len(free)) and not has_names  # or a column
+        are_columns = rows.ndim == 2 and rows.shape[1] == count and isinstance(given, tuple)  # or rows
+        if len(rows) == count > 1 and width > 1 and (is_one_row or are_columns):
+            named = ", ".join(f"'{s.name}': ..." for s in model.settings if s.role != "fixed")
+            raise Refused(f"{count} settings for {count} outcomes may be a row for all records or a column; give them by name, {{{named}}}, or a list of {count} rows")
+        if rows.ndim == 1 and len(rows) == count and 1 in (width, len(free)) and not has_names:
             rows = rows[:, None]
         if rows.ndim == 1:
             rows = np.broadcast_to(rows, (count, len(rows)))
-        free = [i for i, s in enumerate(model.settings) if s.role != "fixed"]
         if rows.ndim == 2 and rows.shape[1] == len(free) < width:
             complete = np.empty((len(rows), width))
             complete[:] = [s.low for s in model.settings]

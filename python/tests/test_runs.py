@@ -8,6 +8,7 @@ import tempfile
 import threading
 import time
 import unittest
+from typing import Any
 
 import numpy as np
 from support import as_csv, command_json, in_numpy, needs_command, records
@@ -256,11 +257,40 @@ class Strange(unittest.TestCase):
             (lambda: rejfilt.model("precession").draw([np.nan], (1, 0.3)), "finite"), (lambda: rejfilt.replay("precession", good, time="when"), "no column 'when'"),
             (lambda: rejfilt.model("precession").likelihood("a", (1, 0.3), 1), "x: numbers"), (lambda: rejfilt.model("precession").setting(["a", 1]), "setting: numbers"),
             (lambda: Tracker("precession").tell([1, 0], [(1, 0.3)] * 2, time=[1, 2, 3]), "time has shape"), (lambda: Tracker("precession", on_lost=3), "on_lost is a name"),
-            (lambda: Fleet("precession", 2).tell([1, 0], (1, 0.3), elapsed="a"), "elapsed is a number"), (lambda: Tracker("coin").pass_time("a"), "elapsed is a number"),
+            (lambda: Fleet("precession", 3).tell([1, 0, 1], (1, 0.3), elapsed="a"), "elapsed is a number"), (lambda: Tracker("coin").pass_time("a"), "elapsed is a number"),
             (lambda: rejfilt.model("ramsey").likelihood(np.ones(5), (1, 1, 1), 0), "x has shape \\(5,\\)"),
         ):  # fmt: skip
             with self.assertRaisesRegex((Refused, TypeError), says):
                 wrong()
+
+    def test_records_have_one_meaning(self):
+        """Every form of the same records gives the same run; a form that may be read in two ways is refused, and says what to write."""
+
+        @rejfilt.model(parameters={"x": (0, 1)}, settings={"t": rejfilt.Range(0, 9)}, outcomes=rejfilt.Gaussian(sd=0.5))
+        def line(x: Any, setting: Any) -> Any:
+            return x[0] * setting.t
+
+        for n in (1, 2, 3, 5):
+            t, y, times = np.linspace(0.5, 0.9, n), np.linspace(0.1, 0.2, n), np.arange(n) * 2.0
+            columns = {"t": t, "outcome": y, "time": times}
+            listed = [dict(zip(columns, row)) for row in zip(t, y, times)]
+            forms = [columns, listed, tuple(listed), ({"t": t}, y, times), (t[:, None], y, times), ([[v, 0.5] for v in t], y, times), ([(v,) for v in t], y, times),
+                     np.array(list(zip(t, y, times)), dtype=[(name, float) for name in columns])]  # fmt: skip
+            wrong = [([*t], [*y]), (t, y), (tuple(t), tuple(y)), ((t, np.full(n, 0.5)), y)] if n == 2 else []
+            forms += [(t, y, times)] if n != 2 else []
+            means = {rejfilt.replay(line, form, seed=1)["x.mean"][-1] for form in forms}
+            self.assertEqual(len(means), 1)
+            for form in wrong:
+                for run in (lambda: rejfilt.replay(line, form), lambda: rejfilt.passes(line, form), lambda: rejfilt.compare([line, line], form), lambda: Fleet(line, 2).tell(form[1], form[0])):
+                    with self.assertRaisesRegex(Refused, "2 settings for 2 outcomes may be .* by name, {'t': ...}"):
+                        run()
+        question = rejfilt.model("precession").Settings(1.0, 0.3)  # it has names
+        self.assertEqual(*(Tracker("precession", seed=1).tell([1, 0], settings) for settings in (question, [(1.0, 0.3)] * 2)))
+        with self.assertRaisesRegex(Refused, "record 1 has no 'outcome'; None says"):
+            rejfilt.replay(line, [{"t": 1.0, "outcome": 1.0}, {"t": 1.0, "outcom": 1.0}])
+        for none in ([(1.0, 0.5), (1.0, 0.5)], [[1.0, 2.0], [0.5, 0.5]], np.ones((2, 2)), (1.0,), 3):
+            with self.assertRaisesRegex(TypeError, "records are a DataFrame"):
+                rejfilt.replay(line, none)
 
     def test_masked(self):
         """What is masked was not measured."""
