@@ -2,7 +2,6 @@
 #define _GNU_SOURCE
 #include "machine.h"
 
-#include <dlfcn.h>
 #include <limits.h>
 #include <link.h>
 #include <sched.h>
@@ -60,15 +59,32 @@ int rf_memory_check(const char *what, uint64_t bytes, char *error, size_t size)
     return rf_fail(error, size, "%s needs %llu bytes of memory; there are %llu", what, (unsigned long long)bytes, (unsigned long long)max);
 }
 
-/* The file that contains this code. Does not rely on the program's own name, since dladdr reports it as the user typed
-   it. */
+/* A loaded file that is looked for. */
+typedef struct loaded {
+    uintptr_t address; /* of something in it */
+    char *path;        /* PATH_MAX characters for its name */
+    int is_program;    /* the next one is the program: it comes first */
+} loaded;
+
+/* The program's own name is not used: it may be the one that the user typed, and is empty with some libraries. */
+static int compare_with(struct dl_phdr_info *file, size_t size, void *wanted)
+{
+    loaded *l = wanted;
+    const char *name = l->is_program ? "/proc/self/exe" : file->dlpi_name;
+    (void)size;
+    l->is_program = 0;
+    for (unsigned i = 0; i < file->dlpi_phnum; i++)
+        if (file->dlpi_phdr[i].p_type == PT_LOAD && l->address - (uintptr_t)(file->dlpi_addr + file->dlpi_phdr[i].p_vaddr) < file->dlpi_phdr[i].p_memsz)
+            return realpath(name, l->path) ? 1 : -1;
+    return 0;
+}
+
+/* The file that contains this code. */
 static int this_file(char path[PATH_MAX])
 {
     static const char inside;
-    Dl_info about;
-    struct link_map *map = NULL;
-    const int is_known = dladdr1(&inside, &about, (void **)&map, RTLD_DL_LINKMAP) != 0;
-    return realpath(is_known && map && map->l_name[0] ? map->l_name : "/proc/self/exe", path) ? 0 : -1;
+    loaded wanted = {(uintptr_t)&inside, path, 1};
+    return dl_iterate_phdr(compare_with, &wanted) == 1 ? 0 : -1;
 }
 
 int rf_find_beside(const char *const places[], const char *file, char *path, size_t size)

@@ -19,8 +19,11 @@ struct rfc_filter {
 static double narrower(const rfc_training *t)
 {
     double least = 1;
-    for (uint32_t c = 0; c < t->classes; c++)
-        least = fmin(least, (double)(t->class_begin[c + 1] - t->class_begin[c]) / t->count);
+    for (uint32_t c = 0; c < t->classes; c++) {
+        const double share = (double)(t->class_begin[c + 1] - t->class_begin[c]) / t->count;
+        if (share < least) /* by fmin the loop ends gcc 12 for aarch64 with an internal error */
+            least = share;
+    }
     return fmin(fmax(2 * t->classes * least, 0.2), 1);
 }
 

@@ -106,7 +106,9 @@ static void measure(rfc_training *t, uint64_t *sum, uint64_t *squares)
     for (uint32_t j = 0; j < t->features; j++) {
         double mean = (double)sum[j] / t->count, variance = (double)squares[j] / t->count - mean * mean;
         t->variance[j] = (float)(variance > 0 ? variance : 0);
-        t->largest_deviation = fmax(t->largest_deviation, sqrt((double)t->variance[j]));
+        const double deviation = sqrt((double)t->variance[j]);
+        if (deviation > t->largest_deviation) /* by fmax the loop ends gcc 12 for aarch64 with an internal error */
+            t->largest_deviation = deviation;
     }
 }
 
