@@ -647,7 +647,7 @@ class Models(Test):
     def test_only_files_are_replaced(self):
         pipe, link = self.folder / "pipe.rfc", self.folder / "link.rfc"
         os.mkfifo(pipe)
-        self.refused("classify", "fit", self.train, "--out", pipe, says="not a regular file")
+        self.refused("classify", "fit", self.train, "--out", pipe, says="not an ordinary file")
         self.assertTrue(pipe.is_fifo())
         link.symlink_to(self.model)
         self.model.write_bytes(b"")

@@ -55,10 +55,10 @@ static int set_knn(void *c, const char *value, char *error, size_t size)
 
 static const cli_option options[] = {
 #include "classify_options.def"
-    {"out", "FILE", "a CSV row per object: truth, decision, posterior, features\nasked in order", NULL, CLI_TEXT,
+    {"out", "FILE", "a CSV row per object: truth, decision, posterior, features\nasked in order", NULL, CLI_OUTPUT,
      AT(out), 0, 0, NULL},
     {"explain", "I", "draw the story of object I (from 0 on) as a picture", set_explain, CLI_CUSTOM, 0, 0, 0, NULL},
-    {"plot", "FILE", "where to: .svg or .html (default explain-I.svg)", classify_set_plot, CLI_CUSTOM, 0, 0, 0, NULL},
+    {"plot", "FILE", "where to: .svg or .html (default explain-I.svg)", classify_set_plot, CLI_OUTPUT, AT(shared.plot), 0, 0, NULL},
     {"knn", "K,...", "compare with the K nearest neighbours, on all features", set_knn, CLI_CUSTOM, 0, 0, 0, NULL},
     {"knn-features", "N", "... on the N features of largest variance", NULL, CLI_U64, AT(knn_features), 1,
      RFC_FEATURES_MAX, NULL},
@@ -169,28 +169,28 @@ static void believe_first(const classify_data *d, const classify_trial *t, float
 
 static int explain(const config *c, const classify_data *d, const classify_trial *t)
 {
-    char error[300], path[64], title[200];
+    char error[300], title[200];
     rfc_answer answer;
     if (c->explained >= t->objects.count)
         return cli_error("classify: --explain: there is no object %llu; they are 0 to %u",
                          (unsigned long long)c->explained, t->objects.count - 1);
-    snprintf(path, sizeof path, "explain-%llu.svg", (unsigned long long)c->explained);
-    const char *to = c->shared.plot ? c->shared.plot : path;
+    const char *to = c->shared.plot;
     if (rfc_model_classify_one(t->model, &t->objects, (uint32_t)c->explained, &answer, error, sizeof error) < 0)
         return cli_error("classify: %s", error);
     uint32_t row = t->objects.rows[c->explained];
     snprintf(title, sizeof title, "object %llu of %.60s, task %s, method %s", (unsigned long long)c->explained,
              classify_base_name(t->objects.table->source), d->task.name, classify_method_names[c->shared.method]);
-    FILE *out = classify_create(&c->shared, to);
-    int code = out ? CLI_OK : CLI_BAD_INPUT;
-    if (out) {
+    rf_output output;
+    int code = CLI_BAD_INPUT;
+    if (classify_create(&c->shared, to, &output)) {
         float before[RFC_LABELS_MAX];
         believe_first(d, t, before);
-        cli_picture_story(out, cli_picture_is_page(to), title, &d->train, d->coding, &d->task, before,
+        cli_picture_story(output.stream, cli_picture_is_page(to), title, &d->train, d->coding, &d->task, before,
                           t->objects.table->bytes + (size_t)row * d->train.features, t->objects.table->label[row],
                           &answer);
-        code = classify_finish(&c->shared, to, out);
-        fprintf(stderr, "picture: %s\n", to);
+        code = classify_finish(&c->shared, &output, 1);
+        if (code == CLI_OK)
+            fprintf(stderr, "picture: %s\n", to);
     }
     rfc_answer_free(&answer);
     return code;
@@ -283,8 +283,9 @@ static int run(config *c, const classify_data *d)
     totals sum = {0};
     classify_trial trial;
     int code = CLI_OK;
-    FILE *out = NULL;
-    if (c->out && !(out = classify_create(&c->shared, c->out)))
+    rf_output output;
+    FILE *out = c->out ? classify_create(&c->shared, c->out, &output) : NULL;
+    if (c->out && !out)
         return CLI_BAD_INPUT;
     if (out)
         classify_put_header(out, &d->task.classes);
@@ -311,7 +312,7 @@ static int run(config *c, const classify_data *d)
     }
     cli_progress_end(&progress);
     if (out) {
-        int finished = classify_finish(&c->shared, c->out, out);
+        int finished = classify_finish(&c->shared, &output, code == CLI_OK);
         code = code == CLI_OK ? finished : code;
     }
     if (code == CLI_OK && !c->explains)
@@ -333,6 +334,10 @@ int cli_classify(int argc, char **argv)
     int go = cli_parse(&usage, &c, argc, argv);
     if (go <= 0)
         return go < 0 ? CLI_BAD_INPUT : CLI_OK;
+    char path[64], error[2 * RF_PATH_MAX];
+    snprintf(path, sizeof path, "explain-%llu.svg", (unsigned long long)c.explained);
+    if (c.explains && !c.shared.plot && rf_output_declare("--explain", c.shared.plot = path, RF_WRITES, error, sizeof error) < 0)
+        return cli_error("classify: %s", error);
     int code = classify_load(&c.shared, &data);
     if (code != CLI_OK)
         return code;

@@ -67,7 +67,7 @@ int classify_set_error(void *c, const char *value, char *error, size_t size)
 
 int classify_set_plot(void *c, const char *value, char *error, size_t size)
 {
-    ((classify_config *)c)->plot = value;
+    (void)c;
     return cli_picture_check(value, error, size);
 }
 
@@ -719,20 +719,19 @@ void classify_describe(const classify_config *c, const classify_data *d)
         printf("%llu rows have labels that are not in the task and are left out\n", (unsigned long long)d->left_out);
 }
 
-FILE *classify_create(const classify_config *c, const char *path)
+FILE *classify_create(const classify_config *c, const char *path, rf_output *output)
 {
     char error[600];
-    FILE *f = rf_file_write(path, error, sizeof error);
-    if (!f)
+    if (!rf_output_open(output, path, 0, error, sizeof error))
         cli_error("%s: %s", c->command, error);
-    return f;
+    return output->stream;
 }
 
-int classify_finish(const classify_config *c, const char *path, FILE *file)
+int classify_finish(const classify_config *c, rf_output *output, int is_wanted)
 {
-    int bad = ferror(file);
-    if (fclose(file) == 0 && !bad)
+    char error[600];
+    if (rf_output_close(output, is_wanted, error, sizeof error) == 0)
         return CLI_OK;
-    cli_error("%s: could not write all of '%s'", c->command, path);
+    cli_error("%s: %s", c->command, error);
     return CLI_FAILED;
 }

@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "cli.h"
+#include "outputs.h"
 #include "progress.h"
 #include "rejfilt/classify.h"
 #include "tables/load.h"
@@ -77,10 +78,10 @@ void classify_warn(const classify_data *data);
 const char *classify_base_name(const char *path);
 void classify_describe(const classify_config *config, const classify_data *data);
 
-/* classify_create opens a file for writing; NULL after a message. classify_finish closes it and returns CLI_OK, or
-   an exit code after a message if not everything was written. */
-FILE *classify_create(const classify_config *config, const char *path);
-int classify_finish(const classify_config *config, const char *path, FILE *file);
+/* Opens an output. Returns its stream, or null after a message. classify_finish puts it in place if it `is_wanted`, and returns
+   CLI_OK, or an exit code after a message. */
+FILE *classify_create(const classify_config *config, const char *path, rf_output *output);
+int classify_finish(const classify_config *config, rf_output *output, int is_wanted);
 
 /* ---- One CSV row per object ---- */
 

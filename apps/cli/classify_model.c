@@ -22,22 +22,20 @@
 #include "lines.h"
 #include "lock.h"
 #include "machine.h"
-#include "replace.h"
 
 /* ---- fit ---- */
 
 typedef struct fit_config {
     classify_config shared; /* must be first: classify_set_split and others take this struct as a classify_config */
     const char *from, *out;
-    char target[CLI_PATH_MAX]; /* the file that `out` leads to through links */
 } fit_config;
 
 #define AT(field) offsetof(fit_config, field)
 
 static const cli_option fit_options[] = {
-    {"", "FILE", "", NULL, CLI_TEXT, AT(from), 0, 0, NULL},
+    {"", "FILE", "", NULL, CLI_INPUT, AT(from), 0, 0, NULL},
 #include "classify_options.def"
-    {"out", "FILE", "the model (needed; also: -o FILE)", NULL, CLI_TEXT, AT(out), 0, 0, NULL},
+    {"out", "FILE", "the model (needed; also: -o FILE)", NULL, CLI_REPLACED, AT(out), 0, 0, NULL},
     {NULL, NULL, NULL, NULL, CLI_CUSTOM, 0, 0, 0, NULL},
 };
 
@@ -52,17 +50,6 @@ static const cli_usage fit_usage = {
     NULL,
 };
 
-/* Writes the file as a whole or not at all. Returns CLI_OK, or an exit code after a message. */
-static int write_file(const fit_config *c, const void *bytes, size_t count)
-{
-    char temporary[CLI_PATH_MAX + 32];
-    snprintf(temporary, sizeof temporary, "%s.%ld.tmp", c->target, (long)getpid());
-    if (cli_file_replace(c->target, temporary, bytes, count, 1) == 0)
-        return CLI_OK;
-    cli_error("classify fit: cannot write '%s': %s", c->out, strerror(errno));
-    return CLI_FAILED;
-}
-
 static int save(const fit_config *c, classify_data *d, rfc_model *model)
 {
     if (rfc_model_describe(model, &d->task, &d->train, d->coding) < 0)
@@ -70,10 +57,13 @@ static int save(const fit_config *c, classify_data *d, rfc_model *model)
     d->coding = NULL;
     const size_t count = rfc_model_save(model, NULL, 0);
     void *bytes = count ? malloc(count) : NULL;
-    int code = bytes && rfc_model_save(model, bytes, count) == count ? write_file(c, bytes, count)
-                                                                     : cli_error("classify fit: out of memory");
+    char error[RF_PATH_MAX + 64] = "out of memory";
+    const int is_saved = bytes && rfc_model_save(model, bytes, count) == count, code = is_saved ? CLI_FAILED : CLI_BAD_INPUT;
+    const int status = is_saved ? rf_output_replace(c->out, bytes, count, RF_OUTPUT_DURABLE, error, sizeof error) : -1;
+    if (status < 0)
+        cli_error("classify fit: %s", error);
     free(bytes);
-    return code;
+    return status < 0 ? code : CLI_OK;
 }
 
 static void report_fit(const fit_config *c, const classify_data *d, const classify_trial *t, double seconds)
@@ -109,7 +99,6 @@ int cli_classify_fit(int argc, char **argv)
     classify_data data;
     classify_trial trial;
     struct stat about;
-    char error[CLI_PATH_MAX + 64];
     static char out[] = "--out";
     for (int i = 1; i < argc; i++)
         argv[i] = strcmp(argv[i], "-o") == 0 ? out : argv[i];
@@ -118,8 +107,6 @@ int cli_classify_fit(int argc, char **argv)
         return go < 0 ? CLI_BAD_INPUT : CLI_OK;
     if (!c.out)
         return cli_error("classify fit: name a file for the model with --out");
-    if (cli_file_follow(c.out, c.target, error, sizeof error) < 0)
-        return cli_error("classify fit: --out %s; choose another name", error);
     if (c.shared.source.test || c.shared.split[0] || c.shared.method == RFC_PAPER)
         return cli_error("classify fit: --test, --split and --method paper are for 'rejfilt classify'");
     if (c.from && !c.shared.source.data && !c.shared.source.train) {
@@ -199,10 +186,10 @@ static int set_error(void *c, const char *value, char *error, size_t size)
     }
 
 static const cli_option predict_options[] = {
-    {"", "FILE", "", NULL, CLI_LIST, AT(files), 0, 0, NULL},
+    {"", "FILE", "", NULL, CLI_INPUTS, AT(files), 0, 0, NULL},
     {"label", "COLUMN", "the column that is the label, where there is one", NULL, CLI_TEXT, AT(label), 0, 0, NULL},
-    {"labels", "FILE", "labels, where they are a file of their own", NULL, CLI_TEXT, AT(labels), 0, 0, NULL},
-    {"out", "FILE", "where the rows go (default, or '-': standard output)", NULL, CLI_TEXT, AT(out), 0, 0, NULL},
+    {"labels", "FILE", "labels, where they are a file of their own", NULL, CLI_INPUT, AT(labels), 0, 0, NULL},
+    {"out", "FILE", "where the rows go (default, or '-': standard output)", NULL, CLI_OUTPUT, AT(out), 0, 0, NULL},
     STOPS,
     {"threads", "N", "threads (default: one per CPU); no effect on the result", NULL, CLI_U64, AT(threads), 1, 1024,
      NULL},
@@ -223,9 +210,9 @@ static const cli_usage predict_usage = {
 };
 
 static const cli_option ask_options[] = {
-    {"", "FILE", "", NULL, CLI_LIST, AT(files), 0, 0, NULL},
+    {"", "FILE", "", NULL, CLI_INPUTS, AT(files), 0, 0, NULL},
     {"state", "FILE", "keep what was answered in FILE; killed and started again, it\ncontinues there", NULL,
-     CLI_TEXT, AT(state), 0, 0, NULL},
+     CLI_STATE, AT(state), 0, 0, NULL},
     STOPS,
     {NULL, NULL, NULL, NULL, CLI_CUSTOM, 0, 0, 0, NULL},
 };
@@ -267,7 +254,7 @@ static void unmap(mapped *m)
 }
 
 /* The message if mapped bytes changed, or are gone since their file became shorter. */
-static char overwritten[CLI_PATH_MAX + 100];
+static char overwritten[RF_PATH_MAX + 100];
 
 static void on_missing_bytes(int number)
 {
@@ -397,14 +384,15 @@ static int predict(const use_config *c, const mapped *m, rfc_table *t)
     int code = rfc_model_classify(model, &objects, (unsigned)c->threads, NULL, NULL, &o, error, sizeof error) < 0
                    ? cli_error("classify predict: %s", error)
                    : check_unchanged(m);
-    FILE *out = code != CLI_OK || (c->json && !c->out) ? NULL : c->out ? classify_create(&shared, c->out) : stdout;
+    rf_output output;
+    FILE *out = code != CLI_OK || (c->json && !c->out) ? NULL : c->out ? classify_create(&shared, c->out, &output) : stdout;
     if (code == CLI_OK && c->out && !out)
         code = CLI_BAD_INPUT;
     if (out) {
         classify_put_header(out, classes);
         if (classify_put_objects(out, classes, &named, &objects, &o, 0) < 0)
             code = cli_error("classify predict: out of memory for the answers");
-        if (out != stdout && classify_finish(&shared, c->out, out) != CLI_OK)
+        if (out != stdout && classify_finish(&shared, &output, code == CLI_OK) != CLI_OK)
             code = CLI_FAILED;
     }
     if (code == CLI_OK && c->json)
@@ -904,7 +892,7 @@ int cli_classify_ask(int argc, char **argv)
 {
     use_config c = use_default();
     mapped m;
-    cli_lock lock = {.file = -1};
+    rf_lock lock = {.file = -1};
     char error[300] = "";
     int go = cli_parse(&ask_usage, &c, argc, argv);
     if (go <= 0)
@@ -919,7 +907,7 @@ int cli_classify_ask(int argc, char **argv)
     rfc_adviser *adviser = rfc_adviser_open(m.model, error, sizeof error);
     if (!a || !told || !adviser)
         code = cli_error("classify ask: out of memory");
-    if (code == CLI_OK && c.state && (code = cli_lock_take(&lock, c.state, error, sizeof error)) != CLI_OK)
+    if (code == CLI_OK && c.state && (code = rf_lock_take(&lock, c.state, error, sizeof error)) != CLI_OK)
         cli_error("classify ask: %s", error);
     if (code == CLI_OK) {
         a->file = &m;
@@ -936,7 +924,7 @@ int cli_classify_ask(int argc, char **argv)
         if (a->journal)
             fclose(a->journal);
     }
-    cli_lock_release(&lock);
+    rf_lock_release(&lock);
     rfc_adviser_close(adviser);
     free(told);
     free(a);

@@ -46,7 +46,14 @@ typedef enum cli_kind {
     CLI_REAL,   /* double in low..high */
     CLI_NAME,   /* int: index in `names`; the first if the argument is in [brackets] and missing */
     CLI_TEXT,   /* const char *: interpreted later */
-    CLI_LIST    /* const char *[CLI_LIST_MAX + 1], ending in null: the option adds one text each time */
+    CLI_LIST,   /* const char *[CLI_LIST_MAX + 1], ending in null: the option adds one text each time */
+    /* Files of the run; cli_parse refuses one that is named twice, if one of the two is written. As CLI_TEXT and CLI_LIST: */
+    CLI_INPUT,    /* read; "-" is standard input */
+    CLI_INPUTS,   /* several */
+    CLI_OUTPUT,   /* written, or streamed to; if `set` is not null, it checks the name */
+    CLI_REPLACED, /* written, an ordinary file only */
+    CLI_STATE,    /* a checkpoint or a journal, and the files beside it */
+    CLI_FOLDER    /* where files are written */
 } cli_kind;
 
 enum { CLI_LIST_MAX = 64 };

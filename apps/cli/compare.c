@@ -64,8 +64,8 @@ static const cli_option options[] = {
     {"drift", "[NAME=]SD", "standard deviation of a parameter's walk per record, or per\nunit of time; 0: it is static (default: the model's)", set_drift, CLI_CUSTOM, 0, 0, 0, NULL},
     {"prior", "[NAME=]A:B", "uniform prior from A to B; or M+-S, a Gaussian with mean M\nand standard deviation S (default: the model's)", set_prior, CLI_CUSTOM, 0, 0, 0, NULL},
     {"label", "TEXT", "name of the candidate (default: its model and options)", set_label, CLI_CUSTOM, 0, 0, 0, NULL},
-    {"data", "FILE", "the records (default: standard input); FILE alone, without\n--data, means the same", NULL, CLI_TEXT, AT(data), 0, 0, NULL},
-    {"", "FILE", "", NULL, CLI_TEXT, AT(data), 0, 0, NULL}, /* same value as --data */
+    {"data", "FILE", "the records (default: standard input); FILE alone, without\n--data, means the same", NULL, CLI_INPUT, AT(data), 0, 0, NULL},
+    {"", "FILE", "", NULL, CLI_INPUT, AT(data), 0, 0, NULL}, /* same value as --data */
     {"column", "NAME=COLUMN", "read a setting, outcome, time or batch from the column of\nthis name: --column t='Wait [us]'", NULL, CLI_LIST, AT(column), 0, 0, NULL},
     {"attempts", "M", "attempts per update and repeat (default 1000)", NULL, CLI_U64, AT(attempts), 1, RF_ATTEMPTS_MAX, NULL},
     {"repeat", "R", "average R repeats per candidate, each with a seed of its own\n(default 4)", NULL, CLI_U64, AT(repeat), 1, REPEAT_MAX, NULL},

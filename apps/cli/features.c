@@ -59,11 +59,11 @@ static const cli_option options[] = {
      "none\n(default 0%,50%,75%,80%,90%,95%,97.5%)",
      set_cuts, CLI_CUSTOM, 0, 0, 0, NULL},
     {"keep", "N", "keep the N features asked most", NULL, CLI_U64, AT(keep), 1, RFC_FEATURES_MAX, NULL},
-    {"out", "FILE", "write them, one per line, for 'classify --mask FILE'", NULL, CLI_TEXT, AT(out), 0, 0, NULL},
-    {"csv", "FILE", "write the ranking: feature, times asked, variance", NULL, CLI_TEXT, AT(csv), 0, 0, NULL},
+    {"out", "FILE", "write them, one per line, for 'classify --mask FILE'", NULL, CLI_OUTPUT, AT(out), 0, 0, NULL},
+    {"csv", "FILE", "write the ranking: feature, times asked, variance", NULL, CLI_OUTPUT, AT(csv), 0, 0, NULL},
     {"plot", "FILE",
      "a .svg or .html: draw how often features are asked beside their variance,\nand the error after each cut",
-     classify_set_plot, CLI_CUSTOM, 0, 0, 0, NULL},
+     classify_set_plot, CLI_OUTPUT, AT(shared.plot), 0, 0, NULL},
     {NULL, NULL, NULL, NULL, CLI_CUSTOM, 0, 0, 0, NULL},
 };
 
@@ -204,7 +204,8 @@ static void to_units(const classify_data *d, classify_ranking *r)
 static int write_mask(const config *c, const classify_data *d, const classify_ranking *r)
 {
     char number[16];
-    FILE *out = classify_create(&c->shared, c->out);
+    rf_output output;
+    FILE *out = classify_create(&c->shared, c->out, &output);
     uint64_t keep = c->keep ? c->keep : r->ever;
     if (!out)
         return CLI_BAD_INPUT;
@@ -212,13 +213,14 @@ static int write_mask(const config *c, const classify_data *d, const classify_ra
         rf_csv_field(out, rfc_table_feature(&d->train, r->order[i], number, sizeof number));
         putc('\n', out);
     }
-    return classify_finish(&c->shared, c->out, out);
+    return classify_finish(&c->shared, &output, 1);
 }
 
 static int write_csv(const config *c, const classify_data *d, const classify_ranking *r)
 {
     char number[16];
-    FILE *out = classify_create(&c->shared, c->csv);
+    rf_output output;
+    FILE *out = classify_create(&c->shared, c->csv, &output);
     if (!out)
         return CLI_BAD_INPUT;
     fprintf(out, "rank,feature,%sasked,variance\n", d->train.width ? "row,column," : "");
@@ -231,14 +233,15 @@ static int write_csv(const config *c, const classify_data *d, const classify_ran
             fprintf(out, "%u,%u,", j / d->train.width, j % d->train.width);
         fprintf(out, "%llu,%.6g\n", (unsigned long long)r->asked[j], r->variance[j]);
     }
-    return classify_finish(&c->shared, c->csv, out);
+    return classify_finish(&c->shared, &output, 1);
 }
 
 static int write_plot(const config *c, const classify_data *d, const classify_ranking *r, const cli_cut *cuts)
 {
     char title[200];
     double *asked = malloc(d->train.features * sizeof *asked);
-    FILE *out = asked ? classify_create(&c->shared, c->shared.plot) : NULL;
+    rf_output output;
+    FILE *out = asked ? classify_create(&c->shared, c->shared.plot, &output) : NULL;
     int code = asked ? CLI_BAD_INPUT : cli_error("features: out of memory");
     if (out) {
         for (uint32_t j = 0; j < d->train.features; j++)
@@ -248,8 +251,9 @@ static int write_plot(const config *c, const classify_data *d, const classify_ra
         snprintf(title, sizeof title, "%.60s, task %s, method %s", classify_base_name(d->train.source), d->task.name,
                  classify_method_names[c->shared.method]);
         cli_picture_maps(out, cli_picture_is_page(c->shared.plot), title, &d->train, maps, 2, cuts, c->cuts, r->order);
-        code = classify_finish(&c->shared, c->shared.plot, out);
-        fprintf(stderr, "picture: %s\n", c->shared.plot);
+        code = classify_finish(&c->shared, &output, 1);
+        if (code == CLI_OK)
+            fprintf(stderr, "picture: %s\n", c->shared.plot);
     }
     free(asked);
     return code;

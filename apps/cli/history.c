@@ -7,6 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "outputs.h"
+
 typedef struct head {
     char magic[8];
     uint64_t width, names;            /* number of columns, and a hash of their names */
@@ -35,11 +37,18 @@ static head head_of(const cli_series *s)
 }
 
 /* Stops keeping rows, with a reason. The run continues. */
-static void give_up(cli_history *h, const char *what)
+static void give_up(cli_history *h)
 {
-    snprintf(h->failure, sizeof h->failure, "cannot %s %.200s: %s", what, h->path, strerror(errno));
+    snprintf(h->failure, sizeof h->failure, "cannot write %.200s: %s", h->path, strerror(errno));
     if (h->file)
         fclose(h->file);
+    h->file = NULL;
+}
+
+void cli_history_close(cli_history *h)
+{
+    if (h->file && fclose(h->file) != 0)
+        snprintf(h->failure, sizeof h->failure, "cannot write %.200s: %s", h->path, strerror(errno));
     h->file = NULL;
 }
 
@@ -48,25 +57,16 @@ static void rewrite(cli_history *h)
 {
     const cli_series *s = h->series;
     const head now = head_of(s);
-    char temporary[CLI_PATH_MAX + 8];
-    snprintf(temporary, sizeof temporary, "%s.tmp", h->path);
-    FILE *file = fopen(temporary, "wb+");
-    const size_t width = cli_series_width(s);
-    const int is_written = file && fwrite(&now, sizeof now, 1, file) == 1 &&
-                           (s->count == 0 || fwrite(s->rows, width * sizeof *s->rows, s->count, file) == s->count) &&
-                           fflush(file) == 0 && rename(temporary, h->path) == 0;
-    if (!is_written) {
-        const int reason = errno;
-        if (file)
-            fclose(file);
-        unlink(temporary);
-        errno = reason;
-        give_up(h, "write");
-        return;
+    rf_output output;
+    FILE *file = rf_output_open(&output, h->path, RF_OUTPUT_ORDINARY | RF_OUTPUT_OWN, h->failure, sizeof h->failure);
+    if (file) {
+        fwrite(&now, sizeof now, 1, file);
+        if (s->count > 0)
+            fwrite(s->rows, cli_series_width(s) * sizeof *s->rows, s->count, file);
     }
-    if (h->file)
-        fclose(h->file);
-    h->file = file;
+    cli_history_close(h);
+    if (file && rf_output_close(&output, 1, h->failure, sizeof h->failure) == 0)
+        h->file = rf_output_append(h->path, RF_OUTPUT_OWN, h->failure, sizeof h->failure);
     h->appended = 0;
 }
 
@@ -147,19 +147,33 @@ static int read_all(cli_history *h, uint64_t updates)
     return end >= 0 && fseek(h->file, end, SEEK_SET) == 0 && ftruncate(fileno(h->file), end) == 0 ? 0 : -1;
 }
 
+/* Is it somebody else's? An empty file is not. */
+static int is_foreign(FILE *file)
+{
+    char first[sizeof magic];
+    const size_t got = fread(first, 1, sizeof first, file);
+    rewind(file);
+    return memcmp(first, magic, got) != 0;
+}
+
 void cli_history_open(cli_history *h, const cli_state_file *state, cli_series *series, uint64_t updates, int is_wanted)
 {
     *h = (cli_history){0};
     series->max = CLI_HISTORY_ROWS;
-    snprintf(h->path, sizeof h->path, "%.*s.history", (int)sizeof h->path - 16, state->target);
+    snprintf(h->path, sizeof h->path, "%.*s.history", (int)sizeof h->path - 16, state->lock.target);
     if (!is_wanted && access(h->path, F_OK) != 0)
         return;
     h->series = series;
-    h->file = updates > 0 ? fopen(h->path, "rb+") : NULL;
-    if (h->file && read_all(h, updates) == 0)
+    h->file = rf_output_append(h->path, RF_OUTPUT_OWN, h->failure, sizeof h->failure);
+    if (!h->file)
         return;
-    cli_series_free(series);
-    rewrite(h);
+    if (is_foreign(h->file)) {
+        cli_history_close(h);
+        snprintf(h->failure, sizeof h->failure, "%.200s is not a history of rejfilt; move it away", h->path);
+    } else if (updates == 0 || read_all(h, updates) != 0) {
+        cli_series_free(series);
+        rewrite(h);
+    }
 }
 
 int cli_history_add(cli_history *h, const rf_step *step)
@@ -169,7 +183,7 @@ int cli_history_add(cli_history *h, const rf_step *step)
     if (cli_series_add_row(h->series, row) != 0)
         return -1;
     if (h->file && fwrite(row, cli_series_width(h->series) * sizeof *row, 1, h->file) != 1)
-        give_up(h, "write");
+        give_up(h);
     h->appended++;
     return 0;
 }
@@ -177,18 +191,11 @@ int cli_history_add(cli_history *h, const rf_step *step)
 void cli_history_flush(cli_history *h)
 {
     if (h->file && fflush(h->file) != 0)
-        give_up(h, "write");
+        give_up(h);
 }
 
 void cli_history_tidy(cli_history *h)
 {
     if (h->file && h->appended > CLI_HISTORY_ROWS)
         rewrite(h);
-}
-
-void cli_history_close(cli_history *h)
-{
-    if (h->file && fclose(h->file) != 0)
-        snprintf(h->failure, sizeof h->failure, "cannot write %.200s: %s", h->path, strerror(errno));
-    h->file = NULL;
 }

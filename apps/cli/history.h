@@ -17,7 +17,7 @@ typedef struct cli_history {
     FILE *file;         /* null: rows are not kept */
     cli_series *series; /* the whole run, as far as known */
     size_t appended;    /* rows since the file was last rewritten */
-    char path[CLI_PATH_MAX];
+    char path[RF_PATH_MAX];
     char failure[300]; /* why rows are not kept, in one line; else empty */
 } cli_history;
 

@@ -2,6 +2,7 @@
 #define _POSIX_C_SOURCE 200809L
 #include <fcntl.h>
 #include <locale.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -73,6 +74,7 @@ static int check_streams(void)
 int main(int argc, char **argv)
 {
     static char buffer[16384]; /* holds a whole help text, so that cli_flush sees why a write failed */
+    signal(SIGXFSZ, SIG_IGN); /* a file over the limit of `ulimit -f` is a failure with a message */
     if (check_streams() != CLI_OK)
         return CLI_FAILED;
     if (!isatty(STDOUT_FILENO))

@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "outputs.h"
+
 static int is_silent;
 static const char *spoken_for; /* a command name, e.g. "track", to be replaced by `speaker` at the start of messages */
 static const char *speaker;
@@ -256,10 +258,18 @@ int cli_option_set(const cli_option *o, void *config, const char *value, char *e
         return set_name(o, (int *)(void *)field, value, error, size);
     case CLI_TEXT:
         *(const char **)(void *)field = value;
-        if (*value || !o->argument || strcmp(o->argument, "FILE") != 0)
-            return 0;
+        return 0;
+    case CLI_INPUT:
+    case CLI_OUTPUT:
+    case CLI_REPLACED:
+    case CLI_STATE:
+    case CLI_FOLDER:
+        *(const char **)(void *)field = value;
+        if (*value)
+            return o->set ? o->set(config, value, error, size) : 0;
         snprintf(error, size, "the name of the file is empty");
         return -1;
+    case CLI_INPUTS:
     case CLI_LIST:
         return cli_list_add((const char **)(void *)field, CLI_LIST_MAX, value, error, size);
     case CLI_CUSTOM:
@@ -285,7 +295,7 @@ void cli_option_print(const cli_option *o, const void *config, char *text, size_
         snprintf(text, size, "%s", cli_real_text(*(const double *)field, digits));
     else if (o->kind == CLI_NAME)
         snprintf(text, size, "%s", o->names[*(const int *)field]);
-    else if (o->kind == CLI_TEXT && *(const char *const *)field)
+    else if (o->kind != CLI_CUSTOM && o->kind != CLI_LIST && o->kind != CLI_INPUTS && *(const char *const *)field)
         snprintf(text, size, "%s", *(const char *const *)field);
 }
 
@@ -313,11 +323,33 @@ static int is_one_too_many(const cli_usage *usage, const cli_option *bare, const
     return 1;
 }
 
+/* Lists the files of the run. Returns 0, or -1 after a message: one would be lost, or cannot be written. */
+static int declare_files(const cli_usage *usage, const void *config)
+{
+    static const rf_use uses[] = {[CLI_INPUT] = RF_READS, [CLI_INPUTS] = RF_READS, [CLI_OUTPUT] = RF_WRITES, [CLI_REPLACED] = RF_REPLACES, [CLI_STATE] = RF_KEEPS, [CLI_FOLDER] = RF_FILLS};
+    char error[2 * RF_PATH_MAX], what[80];
+    int status = rf_output_begin(error, sizeof error);
+    for (const cli_option *o = usage->options; o->name && status == 0; o++) {
+        const char *const *field = (const char *const *)(const void *)((const char *)config + o->offset), *one[2] = {NULL, NULL};
+        if (o->kind < CLI_INPUT)
+            continue;
+        if (o->kind != CLI_INPUTS)
+            one[0] = *field;
+        snprintf(what, sizeof what, "%s%s", *o->name ? "--" : o->argument, o->name);
+        for (const char *const *path = o->kind == CLI_INPUTS ? field : one; *path && status == 0; path++)
+            if (strcmp(*path, "-") != 0 && (strncmp(o->argument, "NAME|", strlen("NAME|")) != 0 || strpbrk(*path, "./")))
+                status = rf_output_declare(what, *path, uses[o->kind], error, sizeof error);
+    }
+    if (status < 0)
+        cli_error("%s: %s", usage->command, error);
+    return status;
+}
+
 int cli_parse(const cli_usage *usage, void *config, int argc, char **argv)
 {
     const cli_option *file = cli_option_find(usage->options, "", 0); /* FILE, which an option such as --data may name, too */
     int bare = 0, by_option = 0;
-    file = file && file->kind == CLI_TEXT ? file : NULL;
+    file = file && file->kind == CLI_INPUT ? file : NULL;
     for (int i = 1; i < argc; i++)
         if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0) {
             print_help(usage);
@@ -345,7 +377,7 @@ int cli_parse(const cli_usage *usage, void *config, int argc, char **argv)
             cli_error("%s: --%s %s", usage->command, option->name, option->argument ? "needs a value" : "takes no value");
             return -1;
         }
-        const int is_file = file && option->kind == CLI_TEXT && option->offset == file->offset;
+        const int is_file = file && option->kind == CLI_INPUT && option->offset == file->offset;
         bare += is_file && is_bare;
         by_option |= is_file && !is_bare; /* of an option given twice, the last counts */
         if (is_file && is_one_too_many(usage, file, value, bare + by_option))
@@ -357,5 +389,5 @@ int cli_parse(const cli_usage *usage, void *config, int argc, char **argv)
             return -1;
         }
     }
-    return 1;
+    return declare_files(usage, config) < 0 ? -1 : 1;
 }

@@ -4,6 +4,7 @@
 
 #include "plot.h"
 #include "html.h"
+#include "outputs.h"
 #include "picture.h"
 
 #include <errno.h>
@@ -14,7 +15,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -33,14 +33,22 @@ static const format formats[] = {
     {".html", NULL, NULL, NULL, 1, "</html>"},
 };
 
+/* A picture in the making. */
 typedef struct target {
     const format *format;
-    const char *path;
-    char temporary[4096]; /* in the same directory as `path` */
-    int fd;
+    rf_output output;
     char *error;
     size_t error_size;
 } target;
+
+/* Keeps the message on one line. Returns -1. */
+static int plain(const target *t)
+{
+    for (char *c = t->error; t->error_size > 0 && *c; c++)
+        if ((unsigned char)*c < ' ' || *c == 0x7f)
+            *c = ' ';
+    return -1;
+}
 
 /* Writes a one-line message, whatever the arguments contain. Returns -1. */
 static int fail(const target *t, const char *text, ...)
@@ -49,56 +57,32 @@ static int fail(const target *t, const char *text, ...)
     va_start(args, text);
     vsnprintf(t->error, t->error_size, text, args);
     va_end(args);
-    for (char *c = t->error; t->error_size > 0 && *c; c++)
-        if ((unsigned char)*c < ' ' || *c == 0x7f)
-            *c = ' ';
-    return -1;
+    return plain(t);
 }
 
-/* Creates the temporary file; leaves none on failure. */
-static int target_open(target *t)
+static int target_open(target *t, const char *path)
 {
-    struct stat there;
-    const char *ending = strrchr(t->path, '.');
+    const char *ending = strrchr(path, '.');
     for (size_t i = 0; ending && i < sizeof formats / sizeof *formats; i++)
         if (strcasecmp(ending, formats[i].ending) == 0)
             t->format = &formats[i];
     if (!t->format)
-        return fail(t, "cannot tell the picture's format from '%s'; end its name in .svg, .png or .html", t->path);
-    if (stat(t->path, &there) == 0 && !S_ISREG(there.st_mode))
-        return fail(t, "'%s' is %s; choose another name", t->path,
-                    S_ISDIR(there.st_mode) ? "a directory" : "not an ordinary file");
-    int size = snprintf(t->temporary, sizeof t->temporary, "%s.%ld.tmp", t->path, (long)getpid());
-    if (size < 0 || (size_t)size >= sizeof t->temporary)
-        return fail(t, "the picture's name is too long; choose a shorter one");
-    t->fd = open(t->temporary, O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0666);
-    if (t->fd < 0)
-        return fail(t, "cannot write '%s': %s; choose a directory that exists and can be written", t->path,
-                    strerror(errno));
-    return 0;
+        return fail(t, "cannot tell the picture's format from '%s'; end its name in .svg, .png or .html", path);
+    return rf_output_open(&t->output, path, RF_OUTPUT_ORDINARY, t->error, t->error_size) ? 0 : plain(t);
 }
 
-/* If `wanted` and `status` is 0, renames the temporary file to `path`; else removes it. */
-static int target_close(target *t, int status, int wanted)
+/* If `status` is 0 and the picture is complete, puts it in place. */
+static int target_close(target *t, int status)
 {
-    if (close(t->fd) != 0 && status == 0)
-        status = fail(t, "cannot write '%s': %s", t->path, strerror(errno));
-    if (status == 0 && wanted && rename(t->temporary, t->path) != 0)
-        status = fail(t, "cannot replace '%s': %s; choose another name", t->path, strerror(errno));
-    if (status != 0 || !wanted)
-        unlink(t->temporary);
-    return status;
-}
-
-static int target_complete(const target *t)
-{
-    char tail[33] = {0};
-    off_t end = lseek(t->fd, 0, SEEK_END);
-    ssize_t got = pread(t->fd, tail, sizeof tail - 1, end > 32 ? end - 32 : 0);
-    for (ssize_t i = 0; i < got; i++)
-        if (strncmp(tail + i, t->format->tail, strlen(t->format->tail)) == 0)
-            return 0;
-    return fail(t, "the picture '%s' came out incomplete; is the disk full?", t->path);
+    static const char why[] = "the picture '%s' came out incomplete; is the disk full?";
+    const size_t length = strlen(t->format->tail);
+    if (status == 0 && fflush(t->output.stream) == 0) {
+        size_t at = t->output.count > 32 ? t->output.count - 32 : 0;
+        while (at + length <= t->output.count && memcmp(t->output.bytes + at, t->format->tail, length) != 0)
+            at++;
+        status = at + length <= t->output.count ? 0 : fail(t, why, t->output.path);
+    }
+    return rf_output_close(&t->output, status == 0, t->error, t->error_size) < 0 ? plain(t) : status;
 }
 
 /* ---- The script ---- */
@@ -395,8 +379,9 @@ static int fail_as_gnuplot(const target *t, FILE *complaints)
 static int draw_with_gnuplot(const target *t, const drawing *d)
 {
     int status = -1, pipe_end;
-    FILE *complaints = tmpfile();
-    pid_t child = complaints ? start_gnuplot(t->fd, fileno(complaints), &pipe_end) : -1;
+    char bytes[4096];
+    FILE *complaints = tmpfile(), *drawn = tmpfile();
+    pid_t child = complaints && drawn ? start_gnuplot(fileno(drawn), fileno(complaints), &pipe_end) : -1;
     if (child >= 0) {
         feed(pipe_end, t->format, d);
         while (waitpid(child, &status, 0) < 0 && errno == EINTR)
@@ -408,19 +393,14 @@ static int draw_with_gnuplot(const target *t, const drawing *d)
         fail(t, "gnuplot is not installed; on Debian: apt-get install gnuplot-nox");
     else if (status != 0)
         fail_as_gnuplot(t, complaints);
+    else if (t->output.stream)
+        for (size_t got = (rewind(drawn), 1); got > 0;)
+            fwrite(bytes, 1, got = fread(bytes, 1, sizeof bytes, drawn), t->output.stream);
     if (complaints)
         fclose(complaints);
+    if (drawn)
+        fclose(drawn);
     return status == 0 ? 0 : -1;
-}
-
-static int draw_html(const target *t, const cli_picture *p, const cli_series *shown, const cli_series *all)
-{
-    int copy = dup(t->fd);
-    FILE *out = copy >= 0 ? fdopen(copy, "w") : NULL;
-    int status = out ? cli_html_write(out, p, shown, all) : -1;
-    if (out ? fclose(out) != 0 : copy >= 0 && close(copy) != 0)
-        status = -1;
-    return status == 0 ? 0 : fail(t, "cannot write '%s': %s", t->path, strerror(errno));
 }
 
 /* A single row has no width: draw it as two rows a little apart. */
@@ -447,7 +427,7 @@ static void drop_bands(cli_series *s, const cli_picture *p)
 
 int cli_plot(const char *path, const cli_series *series, char *error, size_t error_size)
 {
-    target t = {.path = path, .error = error, .error_size = error_size};
+    target t = {.error = error, .error_size = error_size};
     cli_picture picture;
     cli_series shown;
     if (cli_series_thin(series, CLI_PICTURE_ROWS, &shown) != 0)
@@ -455,16 +435,17 @@ int cli_plot(const char *path, const cli_series *series, char *error, size_t err
     int status = cli_picture_lay(&picture, &shown);
     if (status != 0)
         fail(&t, "nothing to plot: the run has no step with a finite estimate");
-    else if ((status = target_open(&t)) == 0) {
+    else if ((status = target_open(&t, path)) == 0) {
         split_single_row(&shown, &picture);
         cli_series_split(&shown);
         if (t.format->terminal)
             drop_bands(&shown, &picture);
         const drawing d = {picture.width, picture.height, &picture, &shown, NULL};
-        status = t.format->terminal ? draw_with_gnuplot(&t, &d) : draw_html(&t, &picture, &shown, series);
-        if (status == 0)
-            status = target_complete(&t);
-        status = target_close(&t, status, 1);
+        if (t.format->terminal)
+            status = draw_with_gnuplot(&t, &d);
+        else if ((status = cli_html_write(t.output.stream, &picture, &shown, series)) != 0)
+            fail(&t, "cannot write %s: %s", path, strerror(errno));
+        status = target_close(&t, status);
     }
     cli_series_free(&shown);
     return status;
@@ -472,19 +453,16 @@ int cli_plot(const char *path, const cli_series *series, char *error, size_t err
 
 int cli_plot_check(const char *path, char *error, size_t error_size)
 {
-    target t = {.path = path, .error = error, .error_size = error_size};
+    target t = {.error = error, .error_size = error_size};
     const drawing nothing = {.width = 900, .height = 600};
-    if (target_open(&t) != 0)
-        return -1;
-    return target_close(&t, t.format->terminal ? draw_with_gnuplot(&t, &nothing) : 0, 0);
+    const int status = target_open(&t, path) != 0 ? -1 : t.format->terminal ? draw_with_gnuplot(&t, &nothing) : 0;
+    rf_output_close(&t.output, 0, error, error_size);
+    return status;
 }
 
 int cli_plot_script(const char *path, double width, double height, const char *script, char *error, size_t error_size)
 {
-    target t = {.path = path, .error = error, .error_size = error_size};
+    target t = {.error = error, .error_size = error_size};
     const drawing d = {.width = width, .height = height, .script = script};
-    if (target_open(&t) != 0)
-        return -1;
-    int status = draw_with_gnuplot(&t, &d);
-    return target_close(&t, status == 0 ? target_complete(&t) : status, 1);
+    return target_open(&t, path) != 0 ? -1 : target_close(&t, draw_with_gnuplot(&t, &d));
 }

@@ -37,8 +37,8 @@ static const cli_option options[] = {
     {"", "NAME", "", NULL, CLI_LIST, AT(names), 0, 0, NULL},
     {"quick", NULL, "few trials: minutes, and every shape is seen (the default)", NULL, CLI_FLAG, AT(is_quick), 0, 0, NULL},
     {"full", NULL, "as many trials as the paper has", NULL, CLI_FLAG, AT(options.is_full), 0, 0, NULL},
-    {"out", "DIR", "where data, figures and reports go (default reproduce)", NULL, CLI_TEXT, AT(options.out), 0, 0, NULL},
-    {"data", "DIR", "the four files of MNIST; without them, synthetic digits", NULL, CLI_TEXT, AT(options.data), 0, 0, NULL},
+    {"out", "DIR", "where data, figures and reports go (default reproduce)", NULL, CLI_FOLDER, AT(options.out), 0, 0, NULL},
+    {"data", "DIR", "the four files of MNIST; without them, synthetic digits", NULL, CLI_INPUT, AT(options.data), 0, 0, NULL},
     {"seed", "N", "(default 1)", NULL, CLI_U64, AT(options.seed), 0, 0, NULL},
     {"engine", "NAME", cli_engine_help, NULL, CLI_TEXT, AT(options.engine), 0, 0, NULL},
     {"threads", "N", "trials side by side (default one per CPU): the report is the same", NULL, CLI_U64, AT(options.threads), 1, 256, NULL},
@@ -165,11 +165,11 @@ static int check_files(const lab_options *o)
 }
 
 /* Only one run at a time may write to the directory. */
-static int lock_files(const lab_options *o, cli_lock *lock)
+static int lock_files(const lab_options *o, rf_lock *lock)
 {
-    char path[CLI_PATH_MAX], error[1000];
+    char path[RF_PATH_MAX], error[1000];
     snprintf(path, sizeof path, "%s/report", o->out);
-    int status = cli_lock_take(lock, path, error, sizeof error);
+    int status = rf_lock_take(lock, path, error, sizeof error);
     if (error[0])
         cli_error("reproduce: --out: %s", error);
     return status;
@@ -199,13 +199,13 @@ static int run_locked(const config *c, lab *labs, const int which[], unsigned co
 
 static int run(const config *c, lab *labs, const int which[], unsigned count)
 {
-    cli_lock lock = {.file = -1};
+    rf_lock lock = {.file = -1};
     int status = check_files(&c->options);
     if (status == CLI_OK)
         status = lock_files(&c->options, &lock);
     if (status == CLI_OK)
         status = run_locked(c, labs, which, count);
-    cli_lock_release(&lock);
+    rf_lock_release(&lock);
     return status;
 }
 

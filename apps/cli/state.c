@@ -17,12 +17,12 @@ typedef struct config {
 #define AT(field) offsetof(config, field)
 
 static const cli_option options[] = {
-    {"", "FILE", "", NULL, CLI_TEXT, AT(file), 0, 0, NULL},
-    {"model", "FILE.c", "for show and export: the source of the run's model, if it is\nyour own", NULL, CLI_TEXT,
+    {"", "FILE", "", NULL, CLI_INPUT, AT(file), 0, 0, NULL},
+    {"model", "FILE.c", "for show and export: the source of the run's model, if it is\nyour own", NULL, CLI_INPUT,
      AT(model), 0, 0, NULL},
     {"state", "FILE",
      "for import: the checkpoint to write, a new file; import also takes\nall options of the new run, as 'rejfilt track' does",
-     NULL, CLI_TEXT, AT(file), 0, 0, NULL},
+     NULL, CLI_INPUT, AT(file), 0, 0, NULL},
     {NULL, NULL, NULL, NULL, CLI_CUSTOM, 0, 0, 0, NULL},
 };
 

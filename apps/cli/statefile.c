@@ -1,11 +1,8 @@
-#define _DEFAULT_SOURCE /* getentropy */
 #define _XOPEN_SOURCE 700
 #include "statefile.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +10,6 @@
 #include <unistd.h>
 
 #include "cli.h"
-#include "replace.h"
 
 static const char magic[8] = {'R', 'F', 'S', 'T', 'A', 'T', 'E', '\n'};
 
@@ -44,56 +40,19 @@ static uint32_t checksum(const unsigned char *bytes, size_t count)
     return ~crc;
 }
 
-/* ---- Places ---- */
-
 static int cannot(const char *what, const char *path, const char *reason, char *error, size_t size)
 {
     snprintf(error, size, "cannot %s %s: %s", what, path, reason);
     return -1;
 }
 
-/* Is it a temporary file of `name`: NAME.TAG.tmp, TAG with 16 hexadecimal digits? */
-static int is_temporary(const char *entry, const char *name)
-{
-    const size_t length = strlen(name);
-    return strncmp(entry, name, length) == 0 && entry[length] == '.' &&
-           strspn(entry + length + 1, "0123456789abcdef") == 16 && strcmp(entry + length + 17, ".tmp") == 0;
-}
-
-/* Removes temporary files of killed processes. No other process writes: this one holds the lock. */
-static void remove_leftovers(const char *target)
-{
-    char directory[CLI_PATH_MAX];
-    const char *name = cli_file_split(target, directory);
-    DIR *entries = opendir(directory);
-    for (struct dirent *e; entries && (e = readdir(entries));)
-        if (is_temporary(e->d_name, name))
-            unlinkat(dirfd(entries), e->d_name, 0);
-    if (entries)
-        closedir(entries);
-}
-
 int cli_state_open(cli_state_file *f, const char *path, char *error, size_t size)
 {
-    uint64_t tag;
-    if (getentropy(&tag, sizeof tag) < 0)
-        tag = (uint64_t)getpid();
     f->path = path;
-    f->lock.file = -1;
-    if (cli_file_follow(path, f->target, error, size) < 0)
-        return CLI_BAD_INPUT;
-    if ((size_t)snprintf(f->temporary, sizeof f->temporary, "%s.%016llx.tmp", f->target, (unsigned long long)tag) >=
-        sizeof f->temporary) {
-        cannot("write", path, strerror(ENAMETOOLONG), error, size);
-        return CLI_BAD_INPUT;
-    }
-    int code = cli_lock_take(&f->lock, f->target, error, size);
-    if (f->lock.file >= 0)
-        remove_leftovers(f->target);
-    return code;
+    return rf_lock_take(&f->lock, path, error, size);
 }
 
-void cli_state_close(cli_state_file *f) { cli_lock_release(&f->lock); }
+void cli_state_close(cli_state_file *f) { rf_lock_release(&f->lock); }
 
 /* ---- Saving ---- */
 
@@ -107,9 +66,9 @@ int cli_state_save(const unsigned char *contents, size_t count, const cli_state_
     store(bytes + 12, count, 4);
     memcpy(bytes + HEAD, contents, count);
     store(bytes + HEAD + count, checksum(bytes, HEAD + count), TAIL);
-    const int failed = cli_file_replace(f->target, f->temporary, bytes, HEAD + count + TAIL, is_durable) < 0, reason = errno;
+    const int status = rf_output_replace(f->lock.target, bytes, HEAD + count + TAIL, is_durable ? RF_OUTPUT_DURABLE : 0, error, size);
     free(bytes);
-    return failed ? cannot("write", f->path, strerror(reason), error, size) : 0;
+    return status;
 }
 
 /* ---- Loading ---- */
@@ -122,8 +81,10 @@ static ssize_t read_file(int file, const char *path, unsigned char **bytes, char
     size_t count = 0;
     if (fstat(file, &there) < 0)
         return cannot("read", path, strerror(errno), error, size);
-    if (cli_file_check(&there, path, error, size) < 0)
+    if (!S_ISREG(there.st_mode)) {
+        snprintf(error, size, "%s is %s", path, S_ISDIR(there.st_mode) ? "a directory" : "not an ordinary file");
         return -1;
+    }
     const size_t wanted = (size_t)there.st_size < max ? (size_t)there.st_size + 1 : max;
     *bytes = malloc(wanted);
     if (!*bytes)

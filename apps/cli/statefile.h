@@ -20,20 +20,15 @@ enum { CLI_STATE_MAX = 1 << 30 }; /* bytes of contents */
 /* A checkpoint that this process has locked. */
 typedef struct cli_state_file {
     const char *path;         /* as given; must outlive this struct */
-    char target[CLI_PATH_MAX];    /* the file it leads to through links */
-    char temporary[CLI_PATH_MAX]; /* in the same directory; no other process uses this name */
-    cli_lock lock;
+    rf_lock lock;
 } cli_state_file;
 
-/* Locks the file at `path`, following links, and removes temporary files of killed processes. Returns as cli_lock_take. After
-   CLI_OK call cli_state_close. */
+/* Locks the file at `path`. Returns as rf_lock_take, which is an exit code. After CLI_OK call cli_state_close. */
 int cli_state_open(cli_state_file *f, const char *path, char *error, size_t size);
 void cli_state_close(cli_state_file *f);
 
-/* Replaces the file atomically: after a kill, or if another process saves too, the old or the new file is there, complete.
-   With `is_durable` the file survives a power cut. It keeps the old permissions, less the umask. Returns 0, or -1 with one
-   line in `error`: then the old file is unchanged and no temporary file is left. Only if syncing the directory fails, the
-   last step, the new file stays. */
+/* Replaces the file as rf_output_replace does: after a kill the old or the new file is there, complete. Returns 0, or -1 with one line
+   in `error`; only if syncing the directory fails, the last step, the new file stays. */
 int cli_state_save(const unsigned char *contents, size_t count, const cli_state_file *f, int is_durable, char *error, size_t size);
 
 /* Reads the contents into malloc'ed memory. Returns 1; 0 if there is no such file; -1 if it is refused, with one line in

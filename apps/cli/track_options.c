@@ -7,7 +7,9 @@
 #include <string.h>
 
 #include "cli.h"
+#include "file.h"
 #include "modelspec.h"
+#include "outputs.h"
 #include "picture.h"
 #include "plot.h"
 #include "worldspec.h"
@@ -45,21 +47,15 @@ static int set_json(void *c, const char *value, char *error, size_t size)
     return 0;
 }
 
-static int set_nothing(void *c, const char *value, char *error, size_t size)
-{
-    (void)c, (void)value, (void)error, (void)size; /* handled before all other options */
-    return 0;
-}
-
 static const cli_option options[] = {
     {"simulate", NULL, "simulate a truth that walks, and measurements of it", NULL, CLI_FLAG, AT(simulate), 0, 0, NULL},
     {"ask", NULL, "print the next experiment's settings, then wait for its\noutcome on standard input", NULL, CLI_FLAG, AT(ask), 0, 0, NULL},
-    {"data", "FILE", "read records from FILE instead of standard input; FILE\nalone, without --data, means the same", NULL, CLI_TEXT, AT(data), 0, 0, NULL},
+    {"data", "FILE", "read records from FILE instead of standard input; FILE\nalone, without --data, means the same", NULL, CLI_INPUT, AT(data), 0, 0, NULL},
     {"column", "NAME=COLUMN", "read a setting, outcome, time, batch or truth.PARAMETER\nfrom the column of this name: --column t='Wait [us]'", NULL, CLI_LIST, AT(column), 0, 0, NULL},
-    {"", "FILE", "", NULL, CLI_TEXT, AT(data), 0, 0, NULL}, /* same value as --data */
-    {"config", "FILE", "take options from an INI file; those on the command line win", set_nothing, CLI_CUSTOM, 0, 0, 0, NULL},
+    {"", "FILE", "", NULL, CLI_INPUT, AT(data), 0, 0, NULL}, /* same value as --data */
+    {"config", "FILE", "take options from an INI file; those on the command line win", NULL, CLI_INPUTS, AT(config), 0, 0, NULL},
     {"print-config", NULL, "print all options as such a file, and exit; the file gives\nthe same run", NULL, CLI_FLAG, AT(print_config), 0, 0, NULL},
-    {"model", "NAME|FILE.c", "what is measured: a built-in model (default precession;\nsee 'rejfilt models') or your own, compiled from C", NULL, CLI_TEXT, AT(model), 0, 0, NULL},
+    {"model", "NAME|FILE.c", "what is measured: a built-in model (default precession;\nsee 'rejfilt models') or your own, compiled from C", NULL, CLI_INPUT, AT(model), 0, 0, NULL},
     {"prior", "[NAME=]A:B", "uniform prior from A to B; or M+-S, a Gaussian with mean M\nand standard deviation S", NULL, CLI_LIST, AT(prior), 0, 0, NULL},
     {"chart", "[NAME=]C", "the space in which a parameter is Gaussian: real, positive,\nbounded:A:B, periodic:A:B (default: the model's)", NULL, CLI_LIST, AT(chart), 0, 0, NULL},
     {"drift", "[NAME=]SD", "standard deviation of one step of the random walk (per unit\nof time if records have times); 0 means static. C+-SD~TIME:\nreverts to C. A:B~DWELL: switches between A and B. learn:\nthe drift is learnt", NULL, CLI_LIST, AT(drift), 0, 0, NULL},
@@ -92,13 +88,13 @@ static const cli_option options[] = {
     {"true-t2", "T", "simulated decoherence that the model does not know of:\ncontrast exp(-t/T)", NULL, CLI_REAL, AT(true_t2), 1e-15, 1e15, NULL},
     {"summary", NULL, "end with a few lines on standard error: the result, the name\nof the picture, what to try next; for a file without drift,\nalso the result of --passes", NULL, CLI_FLAG, AT(summary), 0, 0, NULL},
     {"passes", "[yes|no]", "the exact posterior of a file without drift, by several\npasses over all records, instead of a line per update;\n--summary adds it by default", NULL, CLI_NAME, AT(passes), 0, 0, cli_passes_names},
-    {"state", "FILE", "keep a checkpoint in FILE; if it is there, resume from it", NULL, CLI_TEXT, AT(state), 0, 0, NULL},
+    {"state", "FILE", "keep a checkpoint in FILE; if it is there, resume from it", NULL, CLI_STATE, AT(state), 0, 0, NULL},
     {"state-every", "N", "write the checkpoint after every N updates (default 1)", NULL, CLI_U64, AT(state_every), 1, 1e9, NULL},
     {"state-durable", NULL, "make every checkpoint survive a power cut; slower", NULL, CLI_FLAG, AT(state_durable), 0, 0, NULL},
     {"skip-bad", NULL, "skip bad records and count them", NULL, CLI_FLAG, AT(skip_bad), 0, 0, NULL},
     {"format", "NAME", "format of the output lines: text, json or csv", NULL, CLI_NAME, AT(format), 0, 0, format_names},
     {"json", NULL, "the same as --format json; with --trials one summary object", set_json, CLI_CUSTOM, 0, 0, 0, NULL},
-    {"plot", "FILE", "draw a picture of the run, .svg, .png or .html; with\n--state it shows the whole run, also after a resume", NULL, CLI_TEXT, AT(plot), 0, 0, NULL},
+    {"plot", "FILE", "draw a picture of the run, .svg, .png or .html; with\n--state it shows the whole run, also after a resume", NULL, CLI_REPLACED, AT(plot), 0, 0, NULL},
     {"title", "TEXT", "title of the picture and of the live view", NULL, CLI_TEXT, AT(title), 0, 0, NULL},
     {"panels", "NAME,...", "panels of the picture: parameters, settings, health,\nacceptance, loss (default: those with something to show)", NULL, CLI_TEXT, AT(panels), 0, 0, NULL},
     {"theme", "NAME", "colours of the picture: light (default) or dark; .html\nfollows the viewer's choice", NULL, CLI_NAME, AT(theme), 0, 0, cli_theme_names},
@@ -334,6 +330,7 @@ typedef struct sources {
     char path[SOURCES_MAX][PATH_MAX_HERE];
     unsigned count;
     uint64_t hash;
+    char error[2 * RF_PATH_MAX]; /* one of them is an output */
 } sources;
 
 /* Adds a file and, after it, the headers beside it that it includes by "name"; each once. Python's _model.py has the same. */
@@ -345,7 +342,10 @@ static void add_source(sources *s, const char *path)
     for (unsigned i = 0; i < s->count; i++)
         if (strcmp(s->path[i], path) == 0)
             return;
-    FILE *file = s->count < SOURCES_MAX && strlen(path) < PATH_MAX_HERE ? fopen(path, "r") : NULL;
+    char ignored[200];
+    if (!s->error[0])
+        rf_output_declare("the source of --model", path, RF_READS, s->error, sizeof s->error);
+    FILE *file = s->count < SOURCES_MAX && strlen(path) < PATH_MAX_HERE ? rf_file_read(path, ignored, sizeof ignored) : NULL;
     if (!file)
         return;
     strcpy(s->path[s->count++], path);
@@ -363,15 +363,18 @@ static void add_source(sources *s, const char *path)
 }
 
 /* A model's own source, with its headers, is part of the options. */
-uint64_t cli_track_source(const cli_track_config *c)
+static const sources *sources_of(const cli_track_config *c)
 {
     static sources s;
     s.count = 0;
     s.hash = 0;
+    s.error[0] = '\0';
     if (strchr(c->model, '.') || strchr(c->model, '/'))
         add_source(&s, c->model);
-    return s.hash;
+    return &s;
 }
+
+uint64_t cli_track_source(const cli_track_config *c) { return sources_of(c)->hash; }
 
 static const cli_track_config defaults = {.run = {.config = {.seed = 1, .accepted_min = 20, .recovery = 0.1, .shrink = -1, .anchor_every = -1, .design = "auto"}, .steps = STEPS, .batch = 1},
                                           .pace = 15,
@@ -412,6 +415,10 @@ int cli_track_configure(cli_track_config *c, int argc, char **argv)
     int go = cli_parse(&usage, c, argc, argv);
     if (go <= 0)
         return go;
+    if (sources_of(c)->error[0]) {
+        cli_error("track: %s", sources_of(c)->error);
+        return -1;
+    }
     if (resolve(c) != CLI_OK || check_combination(c) != CLI_OK)
         return -1;
     if (c->data && strcmp(c->data, "-") == 0)

@@ -26,6 +26,7 @@ typedef struct cli_track_config {
     uint64_t state_every; /* updates between two checkpoints */
     int state_durable;
     const char *model; /* as given */
+    const char *config[CLI_LIST_MAX + 1]; /* files of options */
     const char *prior[CLI_LIST_MAX + 1], *drift[CLI_LIST_MAX + 1]; /* as given, ending in null */
     const char *range[CLI_LIST_MAX + 1], *cost[CLI_LIST_MAX + 1], *chart[CLI_LIST_MAX + 1], *unit[CLI_LIST_MAX + 1];
     const char *column[CLI_LIST_MAX + 1]; /* "NAME=COLUMN" of records */

@@ -10,6 +10,7 @@
 
 #include "bench.h"
 #include "naive.h"
+#include "outputs.h"
 #include "simd/targets.h"
 
 #ifdef RF_HAVE_BLAS
@@ -73,9 +74,11 @@ static void add(const char *name, double value, const char *unit, const char *vs
 
 static int write_json(const char *path)
 {
-    FILE *out = fopen(path, "w");
+    char error[512];
+    rf_output output;
+    FILE *out = rf_output_open(&output, path, 0, error, sizeof error);
     if (!out) {
-        perror(path);
+        fprintf(stderr, "%s\n", error);
         return 1;
     }
     fputs("[\n", out);
@@ -89,7 +92,10 @@ static int write_json(const char *path)
         fputs(i + 1 < row_count ? ",\n" : "\n", out);
     }
     fputs("]\n", out);
-    return fclose(out);
+    if (rf_output_close(&output, 1, error, sizeof error) == 0)
+        return 0;
+    fprintf(stderr, "%s\n", error);
+    return 1;
 }
 
 /* ---- One parameter ---- */

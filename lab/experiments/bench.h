@@ -8,6 +8,7 @@
 #include "cli.h"
 #include "classify_data.h"
 #include "lab.h"
+#include "outputs.h"
 
 typedef struct lab_setting {
     const char *key, *value;
@@ -77,6 +78,7 @@ struct lab {
     lab_block blocks[LAB_BLOCKS_MAX];
     unsigned block_count;
     int is_about_timing; /* the current part of the report is about timing */
+    rf_output output; /* of lab_create */
     char error[512];
 };
 
@@ -101,9 +103,9 @@ extern const char *const lab_verdict_names[4];
 /* Is our number outside the known range by more than 3 standard errors? */
 int lab_departs(const lab_finding *f);
 
-/* Opens a file in the output directory for writing; closes it. */
+/* Opens a file in the output directory, one at a time; puts it in place. */
 FILE *lab_create(lab *l, const char *name);
-int lab_finish(lab *l, FILE *file, const char *name);
+int lab_finish(lab *l);
 void lab_path(const lab *l, const char *name, char *path, size_t size);
 
 /* ---- The report ---- */

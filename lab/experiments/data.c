@@ -92,26 +92,13 @@ void lab_path(const lab *l, const char *name, char *path, size_t size)
 FILE *lab_create(lab *l, const char *name)
 {
     char path[4096];
-    lab_path(l, lab_keep_text("%s.tmp", name), path, sizeof path);
-    char error[600];
-    FILE *file = rf_file_write(path, error, sizeof error);
-    if (!file)
-        lab_fail(l, "%s", error);
-    return file;
+    lab_path(l, name, path, sizeof path);
+    return rf_output_open(&l->output, lab_keep_text("%s", path), RF_OUTPUT_ORDINARY | RF_OUTPUT_OWN, l->error, sizeof l->error);
 }
 
-int lab_finish(lab *l, FILE *file, const char *name)
+int lab_finish(lab *l)
 {
-    char path[4096], temporary[4096];
-    lab_path(l, name, path, sizeof path);
-    lab_path(l, lab_keep_text("%s.tmp", name), temporary, sizeof temporary);
-    int failed = ferror(file) || fflush(file) != 0;
-    failed |= fclose(file) != 0;
-    if (!failed && rename(temporary, path) == 0)
-        return 0;
-    lab_fail(l, "cannot write '%s': %s", path, strerror(errno));
-    unlink(temporary);
-    return -1;
+    return rf_output_close(&l->output, 1, l->error, sizeof l->error);
 }
 
 static void put_real(FILE *out, double value)
@@ -142,7 +129,7 @@ static int save(lab *l, lab_table_file *t, const char *name)
             put_real(out, r->error);
             fputc('\n', out);
         }
-    return lab_finish(l, out, name);
+    return lab_finish(l);
 }
 
 int lab_data_save(lab *l)

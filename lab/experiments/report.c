@@ -263,7 +263,7 @@ static int write_markdown(lab *labs, unsigned count)
     if (!w.out)
         return -1;
     put_document(&w, labs, count);
-    return lab_finish(labs, w.out, "report.md");
+    return lab_finish(labs);
 }
 
 static int write_html(lab *labs, unsigned count)
@@ -273,7 +273,7 @@ static int write_html(lab *labs, unsigned count)
         return -1;
     put_document(&w, labs, count);
     lab_html_close(w.out);
-    return lab_finish(labs, w.out, "report.html");
+    return lab_finish(labs);
 }
 
 /* ---- report.json ---- */
@@ -320,7 +320,7 @@ static int write_json(lab *labs, unsigned count)
         cli_json_object_end(&json);
     }
     cli_json_close(&json);
-    return lab_finish(labs, out, "report.json");
+    return lab_finish(labs);
 }
 
 int lab_report_write(lab *labs, unsigned count)

@@ -1,4 +1,4 @@
-/* Files named by the user. Opening never blocks on the other end of a pipe, except where it says so. */
+/* Files to read, named by the user. Opening never blocks on the other end of a pipe. An output of the run is refused. */
 #ifndef REJFILT_FILE_H
 #define REJFILT_FILE_H
 
@@ -15,9 +15,5 @@ FILE *rf_file_read(const char *path, char *error, size_t size);
 
 /* Opens a file, pipe or device for sequential reading; the writer of a pipe may come later. */
 FILE *rf_file_listen(const char *path, char *error, size_t size);
-
-/* Opens a file for writing and truncates it; or a device, or a pipe with a reader. Returns NULL with "cannot write 'PATH':
-   why". */
-FILE *rf_file_write(const char *path, char *error, size_t size);
 
 #endif

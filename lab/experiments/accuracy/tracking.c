@@ -3,6 +3,7 @@
    usage: rejfilt-tracking [FILE.json [all|precession|linear|ramsey|fixed|decay [SEED]]] */
 #define _POSIX_C_SOURCE 200809L
 #include "tracking.h"
+#include "outputs.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -53,9 +54,11 @@ void row(const char *name, double value, double low, double high)
 
 static void write_json(const char *path)
 {
-    FILE *out = fopen(path, "w");
+    char error[512];
+    rf_output output;
+    FILE *out = rf_output_open(&output, path, 0, error, sizeof error);
     if (!out)
-        fail(path);
+        fail(error);
     fputs("[\n", out);
     for (size_t i = 0; i < result_count; i++) {
         const result *r = &results[i];
@@ -65,8 +68,8 @@ static void write_json(const char *path)
         fprintf(out, ", \"met\": %s}%s\n", !r->is_target ? "null" : r->is_met ? "true" : "false", i + 1 < result_count ? "," : "");
     }
     fputs("]\n", out);
-    if (fclose(out) != 0)
-        fail(path);
+    if (rf_output_close(&output, 1, error, sizeof error) < 0)
+        fail(error);
 }
 
 /* ---- Runs ---- */

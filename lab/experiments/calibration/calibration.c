@@ -19,6 +19,7 @@
 #include "cli.h"
 #include "exact.h"
 #include "machine.h"
+#include "outputs.h"
 #include "pool.h"
 #include "ranks.h"
 #include "runs.h"
@@ -319,18 +320,20 @@ static int judge(const row *r, const ranks *expected, double sigmas_most, json_t
 /* Writes one row per line. */
 static void write_json(const char *path, const json_t *results)
 {
-    FILE *out = fopen(path, "w");
+    char error[512];
+    rf_output output;
+    FILE *out = rf_output_open(&output, path, 0, error, sizeof error);
     size_t i;
     json_t *item;
     if (!out)
-        fail(path);
+        fail(error);
     json_array_foreach(results, i, item) {
         fputs(i ? ",\n" : "[\n", out);
         json_dumpf(item, out, JSON_REAL_PRECISION(4));
     }
     fputs("\n]\n", out);
-    if (fclose(out) != 0)
-        fail(path);
+    if (rf_output_close(&output, 1, error, sizeof error) < 0)
+        fail(error);
 }
 
 static json_t *load_known(const char *path)
@@ -375,8 +378,8 @@ static const cli_option options[] = {
     {"method", "NAME", "only this way to run the filter; may be given again", NULL, CLI_LIST, AT(method), 0, 0, NULL},
     {"seed", "S", "(default 1)", NULL, CLI_U64, AT(seed), 0, 0, NULL},
     {"threads", "N", "(default: one per CPU)", NULL, CLI_U64, AT(threads), 1, WORKERS_MAX, NULL},
-    {"known", "FILE", "what the rows are held against: what --json left before", NULL, CLI_TEXT, AT(known), 0, 0, NULL},
-    {"json", "FILE", "writes the rows", NULL, CLI_TEXT, AT(json), 0, 0, NULL},
+    {"known", "FILE", "what the rows are held against: what --json left before", NULL, CLI_INPUT, AT(known), 0, 0, NULL},
+    {"json", "FILE", "writes the rows", NULL, CLI_OUTPUT, AT(json), 0, 0, NULL},
     {"cause", NULL, "instead: which sampling error narrows the intervals of a coin", NULL, CLI_FLAG, AT(cause), 0, 0, NULL},
     {NULL, NULL, NULL, NULL, CLI_CUSTOM, 0, 0, 0, NULL},
 };

@@ -8,8 +8,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "cli.h"
-
 enum { TRIES = 1000 }; /* attempts, if other processes keep locking and removing the file */
 
 /* The lock covers the whole file. */
@@ -24,33 +22,33 @@ static int ask(int file, int what, struct flock *about)
 }
 
 /* Is our open file still the one at the path? A process that ended may have removed it. */
-static int is_there(const cli_lock *l)
+static int is_there(const rf_lock *l)
 {
     struct stat ours, there;
     return fstat(l->file, &ours) == 0 && lstat(l->path, &there) == 0 && ours.st_ino == there.st_ino &&
            ours.st_dev == there.st_dev;
 }
 
-static void drop(cli_lock *l)
+static void drop(rf_lock *l)
 {
     close(l->file);
     l->file = -1;
 }
 
 /* Opens the lock file. It must be empty: a file with contents belongs to somebody else. */
-static int open_file(cli_lock *l, char *error, size_t size)
+static int open_file(rf_lock *l, char *error, size_t size)
 {
     struct stat there;
     l->file = open(l->path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0666);
     if (l->file < 0) {
         snprintf(error, size, "cannot write %s: %s", l->path, strerror(errno));
-        return CLI_FAILED;
+        return RF_LOCK_FAILED;
     }
     if (fstat(l->file, &there) == 0 && S_ISREG(there.st_mode) && there.st_size == 0)
-        return CLI_OK;
+        return RF_LOCKED;
     drop(l);
     snprintf(error, size, "%s is not a lock of rejfilt; move it away, or choose another name", l->path);
-    return CLI_BAD_INPUT;
+    return RF_LOCK_REFUSED;
 }
 
 /* Reports who holds the lock. */
@@ -60,26 +58,27 @@ static int refuse(const char *path, pid_t holder, char *error, size_t size)
     if (holder > 0)
         snprintf(who, sizeof who, "process %ld", (long)holder);
     snprintf(error, size, "%s is in use by %s; wait for its end, or choose another name", path, who);
-    return CLI_FAILED;
+    return RF_LOCK_FAILED;
 }
 
-int cli_lock_take(cli_lock *l, const char *path, char *error, size_t size)
+int rf_lock_take(rf_lock *l, const char *path, char *error, size_t size)
 {
     struct flock holder;
     int reason = EBUSY;
     error[0] = '\0';
     l->file = -1;
-    if ((size_t)snprintf(l->path, sizeof l->path, "%s.lock", path) >= sizeof l->path) {
-        snprintf(error, size, "cannot write %s: %s", path, strerror(ENAMETOOLONG));
-        return CLI_FAILED;
-    }
+    if (rf_output_follow(path, l->target, error, size) < 0)
+        return RF_LOCK_REFUSED;
+    snprintf(l->path, sizeof l->path, "%s.lock", l->target);
     for (int tries = 0; tries < TRIES; tries++) {
         int code = open_file(l, error, size);
-        if (code != CLI_OK)
+        if (code != RF_LOCKED)
             return code;
         int is_taken = ask(l->file, F_SETLK, &holder) == 0;
-        if (is_taken && is_there(l))
-            return CLI_OK;
+        if (is_taken && is_there(l)) {
+            rf_output_tidy(l->target);
+            return RF_LOCKED;
+        }
         if (!is_taken && errno != EACCES && errno != EAGAIN) {
             reason = errno;
             tries = TRIES;
@@ -87,14 +86,14 @@ int cli_lock_take(cli_lock *l, const char *path, char *error, size_t size)
         int is_held = !is_taken && tries < TRIES && ask(l->file, F_GETLK, &holder) == 0 && holder.l_type != F_UNLCK;
         drop(l);
         if (is_held)
-            return refuse(path, holder.l_pid, error, size);
+            return refuse(l->target, holder.l_pid, error, size);
     }
     snprintf(error, size, "%s cannot be locked (%s): take care that no other run uses %s", l->path, strerror(reason),
-             path);
-    return CLI_OK;
+             l->target);
+    return RF_LOCKED;
 }
 
-void cli_lock_release(cli_lock *l)
+void rf_lock_release(rf_lock *l)
 {
     if (l->file < 0)
         return;
