@@ -2,10 +2,13 @@
 #define _POSIX_C_SOURCE 200809L
 #include "module.h"
 
+#include <errno.h>
 #include <math.h>
+#include <pthread.h>
 #include <stdarg.h>
 #include <string.h>
 
+#include "cli.h"
 #include "statefile.h"
 
 PyTypeObject *model_type, *session_type, *fleet_type;
@@ -198,7 +201,6 @@ static int fill(PyObject *module)
     return PyModule_AddObjectRef(module, "Refused", refused) < 0 || PyModule_AddType(module, model_type) < 0 ||
                    PyModule_AddType(module, session_type) < 0 || PyModule_AddType(module, fleet_type) < 0 ||
                    PyModule_AddObjectRef(module, "Few", few) < 0 ||
-                   PyModule_AddIntConstant(module, "STATE_VERSION", CLI_STATE_VERSION) < 0 ||
                    PyModule_AddIntConstant(module, "ASK_MAX", RF_ASK_MAX) < 0 ||
                    PyModule_AddIntConstant(module, "BATCH_MAX", RF_BATCH_MAX) < 0 ||
                    PyModule_AddIntConstant(module, "COUNTS", RF_COUNTS) < 0 ||
@@ -211,11 +213,92 @@ static int fill(PyObject *module)
                : 0;
 }
 
+/* ---- Files ---- */
+
+/* A file that another program made is not replaced by a checkpoint. Returns 0, or -1 with a line in `error`. */
+static int save(const char *path, const Py_buffer *contents, int is_durable, char *error, size_t size)
+{
+    static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER; /* a lock is of a process: threads take turns */
+    static cli_state_file file;
+    unsigned char *known = NULL;
+    size_t count;
+    int status = -1;
+    pthread_mutex_lock(&mutex);
+    if (cli_state_open(&file, path, error, size) == CLI_OK) {
+        const int is_foreign = cli_state_load(&known, &count, path, error, size) < 0 && strstr(error, "is not a checkpoint");
+        status = is_foreign ? -1 : cli_state_save(contents->buf, (size_t)contents->len, &file, is_durable, error, size);
+        free(known);
+        cli_state_close(&file);
+    }
+    pthread_mutex_unlock(&mutex);
+    return status;
+}
+
+/* write_state(path, contents, durable): as `rejfilt track --state` does, under the same lock */
+static PyObject *write_state(PyObject *self, PyObject *args)
+{
+    PyObject *path;
+    Py_buffer contents;
+    char error[ERROR_MAX] = "";
+    int is_durable, status;
+    (void)self;
+    if (!PyArg_ParseTuple(args, "O&y*p", PyUnicode_FSConverter, &path, &contents, &is_durable))
+        return NULL;
+    const char *name = PyBytes_AsString(path);
+    Py_BEGIN_ALLOW_THREADS
+    status = save(name, &contents, is_durable, error, sizeof error);
+    Py_END_ALLOW_THREADS
+    PyBuffer_Release(&contents);
+    Py_DECREF(path);
+    return status < 0 ? refuse_text("%s", error) : Py_NewRef(Py_None);
+}
+
+/* read_state(path): the contents of a checkpoint */
+static PyObject *read_state(PyObject *self, PyObject *args)
+{
+    PyObject *path, *contents = NULL;
+    unsigned char *bytes;
+    size_t count;
+    char error[ERROR_MAX] = "";
+    (void)self;
+    if (!PyArg_ParseTuple(args, "O&", PyUnicode_FSConverter, &path))
+        return NULL;
+    const char *name = PyBytes_AsString(path);
+    const int loaded = cli_state_load(&bytes, &count, name, error, sizeof error);
+    if (loaded > 0)
+        contents = PyBytes_FromStringAndSize((const char *)bytes, (Py_ssize_t)count);
+    else if (loaded < 0)
+        refuse_text("%s", error);
+    else if ((errno = ENOENT))
+        PyErr_SetFromErrnoWithFilename(PyExc_OSError, name);
+    free(bytes);
+    Py_DECREF(path);
+    return contents;
+}
+
+/* write_file(path, contents): a file of our own */
+static PyObject *write_file(PyObject *self, PyObject *args)
+{
+    PyObject *path;
+    Py_buffer contents;
+    char error[ERROR_MAX] = "";
+    (void)self;
+    if (!PyArg_ParseTuple(args, "O&y*", PyUnicode_FSConverter, &path, &contents))
+        return NULL;
+    const int status = rf_output_replace(PyBytes_AsString(path), contents.buf, (size_t)contents.len, RF_OUTPUT_OWN, error, sizeof error);
+    PyBuffer_Release(&contents);
+    Py_DECREF(path);
+    return status < 0 ? refuse_text("%s", error) : Py_NewRef(Py_None);
+}
+
 static PyMethodDef functions[] = {
     {"_set_notes", set_notes, METH_O, NULL},
     {"models", list_models, METH_NOARGS, NULL},
     {"status_text", status_text, METH_VARARGS, NULL},
     {"evidence", module_evidence, METH_VARARGS, NULL},
+    {"write_state", write_state, METH_VARARGS, NULL},
+    {"read_state", read_state, METH_VARARGS, NULL},
+    {"write_file", write_file, METH_VARARGS, NULL},
     {NULL, NULL, 0, NULL},
 };
 

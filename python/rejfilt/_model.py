@@ -326,10 +326,7 @@ def _write_source(text: str) -> str:
     os.makedirs(folder, mode=0o700, exist_ok=True)
     path = os.path.join(folder, f"{hashlib.sha256(text.encode()).hexdigest()[:32]}.c")
     if not os.path.exists(path):
-        part = f"{path}.{os.urandom(8).hex()}.tmp"  # this thread's own
-        with open(part, "w") as file:
-            file.write(text)
-        os.replace(part, path)
+        _rejfilt.write_file(path, text.encode())
     return path
 
 

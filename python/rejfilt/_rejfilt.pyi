@@ -1,6 +1,5 @@
 from typing import Any
 
-STATE_VERSION: int
 ASK_MAX: int
 BATCH_MAX: int
 COUNTS: int
@@ -11,6 +10,10 @@ GAUSSIAN: int
 VERSION: str
 
 class Refused(ValueError): ...
+
+def write_state(path: Any, contents: bytes, durable: bool) -> None: ...
+def read_state(path: Any) -> bytes: ...
+def write_file(path: Any, contents: bytes) -> None: ...
 
 class Model:
     def _use_builtin(self, name: str) -> None: ...

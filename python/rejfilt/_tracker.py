@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import copy
 import enum
-import fcntl
 import os
-import struct
-import zlib
 from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -509,14 +506,14 @@ class Tracker(_rejfilt.Session):
 
     def save(self, path: str | os.PathLike[str], *, durable: bool = True) -> None:
         """Writes a checkpoint. `load`, and `rejfilt track --state` with the same options, continue from it byte for byte. At every
-        instant there is the old file or the new one. It does not contain open questions."""
-        write_state(os.fsdecode(path), self._save(self.model._source), durable)
+        instant there is the old file or the new one; a file that is no checkpoint is not replaced. It does not contain open questions."""
+        _rejfilt.write_state(path, self._save(self.model._source), durable)
 
     def load(self, path: str | os.PathLike[str]) -> Tracker:
         """Continues from a checkpoint that `save` or `rejfilt track --state` wrote, with the same options. Returns itself.
 
         The command's options are this class's arguments; of records from a file, `design=None`."""
-        contents = read_state(os.fsdecode(path))
+        contents = _rejfilt.read_state(path)
         try:
             self._load(self.model._source, contents)
         except Refused as error:
@@ -576,55 +573,3 @@ def settings_rows(model: Model, given: Any, count: int) -> Floats:
         if rows.shape != (count, width):
             raise Refused(f"settings of shape {rows.shape} were given; {count} records of model {model.name} have {(count, width)}")
     return np.ascontiguousarray(rows)
-
-
-# ---- Checkpoints: see docs/formats.md ----
-
-_MAGIC = b"RFSTATE\n"
-
-
-def write_state(path: str, contents: bytes, durable: bool) -> None:
-    """The file is replaced, by this process alone: `rejfilt track` holds the same lock."""
-    target = os.path.realpath(path)
-    if not os.path.isdir(os.path.dirname(target)) or os.path.isdir(target):
-        raise Refused(f"{path} cannot be written: it is a folder, or its folder is not there")
-    head = _MAGIC + struct.pack("<II", _rejfilt.STATE_VERSION, len(contents)) + contents
-    with open(f"{target}.lock", "a+b") as lock:
-        try:
-            fcntl.lockf(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            raise Refused(f"{path} is in use by another process") from None
-        part = f"{target}.{os.urandom(8).hex()}.tmp"
-        try:
-            with open(part, "xb") as file:
-                file.write(head + struct.pack("<I", zlib.crc32(head)))
-                if durable:
-                    file.flush()
-                    os.fsync(file.fileno())
-            os.replace(part, target)
-        except BaseException:
-            if os.path.exists(part):
-                os.unlink(part)
-            raise
-        finally:
-            os.unlink(f"{target}.lock")
-
-
-def read_state(path: str) -> bytes:
-    """The contents of a checkpoint."""
-    with open(path, "rb") as file:
-        read = file.read()
-    if read[:8] != _MAGIC[: len(read)] or not read:
-        raise Refused(f"{path} is not a checkpoint of rejfilt")
-    if len(read) < 20:
-        raise Refused(f"{path} is truncated ({len(read)} bytes)")
-    version, length = struct.unpack("<II", read[8:16])
-    if version != _rejfilt.STATE_VERSION:
-        raise Refused(f"{path} is of another version ({version}; this one reads {_rejfilt.STATE_VERSION})")
-    if len(read) != 20 + length:
-        raise Refused(f"{path} is truncated or damaged ({len(read)} of {20 + length} bytes)")
-    if struct.unpack("<I", read[-4:])[0] != zlib.crc32(read[:-4]):
-        raise Refused(f"{path} is damaged (checksum)")
-    return read[16:-4]
-
-

@@ -4,10 +4,12 @@ import copy
 import importlib.util
 import inspect
 import json
+import os
 import pathlib
 import pickle
 import subprocess
 import tempfile
+import threading
 import types
 import unittest
 
@@ -230,8 +232,8 @@ class Copies(unittest.TestCase):
             self.assertEqual([p.name for p in pathlib.Path(folder).iterdir()], ["a.state"])
             whole = path.read_bytes()
             for bytes_, says in (
-                (b"", "is not a checkpoint of rejfilt"), (whole[:10], "truncated"), (whole[:-1], "truncated or damaged"), (b"x" + whole[1:], "is not a checkpoint of rejfilt"),
-                (whole[:40] + b"\xff" + whole[41:], "checksum"), (whole[:8] + b"\x01" + whole[9:], "another version"),
+                (b"", "is empty"), (whole[:10], "truncated"), (whole[:-1], "truncated"), (b"x" + whole[1:], "is not a checkpoint of rejfilt"),
+                (whole[:40] + b"\xff" + whole[41:], "checksum"), (whole[:8] + b"\x01" + whole[9:], "older version"),
             ):  # fmt: skip
                 path.write_bytes(bytes_)
                 with self.assertRaisesRegex(Refused, says):
@@ -248,6 +250,41 @@ class Copies(unittest.TestCase):
             self.assertEqual(state(again), before)
             with self.assertRaises(FileNotFoundError):
                 again.load(path.with_name("none"))
+
+    def test_what_is_there_already(self):
+        """Only a checkpoint is replaced, with its permissions; nothing else is lost, and threads take turns."""
+        tracker = feed(Tracker("precession", seed=2), 5)
+        with tempfile.TemporaryDirectory() as name:
+            folder = pathlib.Path(name)
+            foreign, pipe, device, link, mine = (folder / n for n in ("foreign", "pipe", "device", "link", "mine"))
+            foreign.write_text("somebody's")
+            os.mkfifo(pipe)
+            device.symlink_to("/dev/null")
+            tracker.save(mine)
+            link.symlink_to(mine)
+            (folder / "b.lock").write_text("somebody's")
+            for path, says in ((foreign, "not a checkpoint"), (pipe, "not an ordinary file"), (device, "not an ordinary file"), (folder, "a directory"), (folder / "b", "not a lock")):
+                with self.assertRaisesRegex(Refused, says):
+                    tracker.save(path)
+            self.assertEqual((foreign.read_text(), (folder / "b.lock").read_text(), pipe.is_fifo(), device.is_symlink()), ("somebody's", "somebody's", True, True))
+            mine.chmod(0o600)
+            tracker.tell(1, (1, 0.3))
+            failed = []
+
+            def save():
+                try:
+                    tracker.copy().save(link)
+                except Exception as error:
+                    failed.append(error)
+
+            threads = [threading.Thread(target=save) for _ in range(16)]
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join()
+            self.assertEqual((failed, link.is_symlink(), mine.stat().st_mode & 0o777), ([], True, 0o600))
+            self.assertEqual(state(Tracker("precession", seed=2).load(mine)), state(tracker))
+            self.assertEqual({p.name for p in folder.iterdir()}, {"foreign", "pipe", "device", "link", "mine", "b.lock"})
 
 
 class Refusals(unittest.TestCase):
@@ -311,7 +348,7 @@ class Refusals(unittest.TestCase):
             with self.assertRaisesRegex(TypeError, says):
                 Tracker("precession", **options)
         self.assertEqual(Tracker("coin", seed=[1, 2]).seed, Tracker("coin", seed=np.random.SeedSequence([1, 2])).seed)
-        with tempfile.TemporaryDirectory() as folder, self.assertRaisesRegex(Refused, "cannot be written"):
+        with tempfile.TemporaryDirectory() as folder, self.assertRaisesRegex(Refused, "cannot write .*: No such file"):
             Tracker("coin").save(f"{folder}/no/where")
         with self.assertRaisesRegex(Refused, "there is no model"):
             Tracker("no")
