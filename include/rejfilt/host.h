@@ -29,7 +29,8 @@ typedef struct rf_model {
    mpi[:E]        engine E (threads by default) on every rank of an MPI job
    cuda[:DEVICE]  an NVIDIA GPU; models without a source run on threads
    paranoid[:E]   engine E (serial by default), checking everything it is given and gives
-   With the same seed all engines give the same bits. */
+   With the same seed all engines give the same bits. Threads may share an engine: while one has its workers or its GPU, another
+   computes on its own thread. paranoid, mpi and fleets in a GPU's memory refuse the second with RF_REFUSED_BUSY. */
 
 /* An engine opened by name, for both precisions. */
 typedef struct rf_engine rf_engine;
@@ -40,7 +41,7 @@ RF_API rf_engine *rf_engine_open(const char *name, char *error, size_t size);
 RF_API void rf_engine_close(rf_engine *engine);
 
 /* Reserves memory for filters of up to `dim` parameters, so that updates do not allocate. The default is 16. Returns 0, or
-   -1 if memory is short. */
+   -1 if memory is short or the engine is busy. */
 RF_API int rf_engine_reserve(rf_engine *engine, unsigned dim);
 
 /* The engine as rf32_update and rf64_update take it; valid as long as the engine is open. */

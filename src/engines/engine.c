@@ -29,9 +29,13 @@ static const rf_engine_kind *find_kind(const char *name, size_t length)
 
 rf_engine *rf_engine_open(const char *name, char *error, size_t size)
 {
+    if (!name || !memchr(name, '\0', RF_NAME_MAX + 1)) {
+        rf_fail(error, size, "there is no engine '%.40s'; engines are %s", name ? name : "", names + 2);
+        return NULL;
+    }
     const char *colon = strchr(name, ':');
     const rf_engine_kind *kind = find_kind(name, colon ? (size_t)(colon - name) : strlen(name));
-    if (!kind || strlen(name) > RF_NAME_MAX) {
+    if (!kind) {
         rf_fail(error, size, "there is no engine '%.40s'; engines are %s", name, names + 2);
         return NULL;
     }
@@ -41,6 +45,7 @@ rf_engine *rf_engine_open(const char *name, char *error, size_t size)
         return NULL;
     }
     engine->kind = kind;
+    atomic_flag_clear(&engine->is_busy);
     if (kind->open(engine, colon ? colon + 1 : NULL, error, size) < 0) {
         rf_engine_close(engine);
         return NULL;
@@ -68,19 +73,23 @@ void rf_engine_close(rf_engine *engine)
 
 int rf_engine_reserve(rf_engine *engine, unsigned dim)
 {
-    if (dim == 0 || dim > RF_DIM_MAX)
+    if (!engine || dim == 0 || dim > RF_DIM_MAX)
         return -1;
     if (engine->inner && rf_engine_reserve(engine->inner, dim) < 0)
         return -1;
-    return engine->kind->reserve ? engine->kind->reserve(engine, dim) : 0;
+    if (!rf_engine_take(engine))
+        return -1;
+    const int failed = engine->kind->reserve ? engine->kind->reserve(engine, dim) : 0;
+    rf_engine_give(engine);
+    return failed;
 }
 
 /* ---- Asking ---- */
 
-const rf32_engine *rf_engine_f32(const rf_engine *engine) { return &engine->f32; }
-const rf64_engine *rf_engine_f64(const rf_engine *engine) { return &engine->f64; }
-const char *rf_engine_name(const rf_engine *engine) { return engine->name; }
-unsigned rf_engine_rank(const rf_engine *engine) { return engine->rank; }
+const rf32_engine *rf_engine_f32(const rf_engine *engine) { return engine ? &engine->f32 : NULL; }
+const rf64_engine *rf_engine_f64(const rf_engine *engine) { return engine ? &engine->f64 : NULL; }
+const char *rf_engine_name(const rf_engine *engine) { return engine ? engine->name : "serial"; }
+unsigned rf_engine_rank(const rf_engine *engine) { return engine ? engine->rank : 0; }
 
 const char *rf_engine_complaint(const rf_engine *engine)
 {
@@ -92,6 +101,8 @@ const char *rf_engine_complaint(const rf_engine *engine)
 
 int rf_engine_share(const rf_engine *engine, void *bytes, size_t count)
 {
+    if (!bytes && count > 0)
+        return -1;
     for (; engine; engine = engine->inner)
         if (engine->kind->share)
             return engine->kind->share(engine, bytes, count);

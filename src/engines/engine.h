@@ -2,6 +2,8 @@
 #ifndef REJFILT_ENGINE_H
 #define REJFILT_ENGINE_H
 
+#include <stdatomic.h>
+
 #include "fail.h"
 #include "rejfilt/fleet.h"
 
@@ -75,6 +77,7 @@ struct rf_engine {
     rf_engine *inner; /* owned, or null */
     void *state;
     unsigned rank;
+    atomic_flag is_busy; /* rf_engine_take */
     char name[2 * RF_NAME_MAX]; /* with defaults filled in */
     char complaint[2048]; /* a compiler's words fit */
 };
@@ -89,6 +92,18 @@ struct rf_engine {
 #define RF_ENGINE(name, argument, is_module) extern const rf_engine_kind rf_kind_##name;
 #include "list.def"
 #undef RF_ENGINE
+
+/* Threads share an engine: whoever takes its state, its workers or its device gives them back. Returns 0 if another thread, or a
+   caller further up on this one, has them: then the inner engine, which gives the same bits, does the work on the caller's
+   thread, or the call is refused with RF_REFUSED_BUSY. */
+RF_FN int rf_engine_take(const rf_engine *engine)
+{
+    return !atomic_flag_test_and_set_explicit((atomic_flag *)(uintptr_t)&engine->is_busy, memory_order_acquire);
+}
+RF_FN void rf_engine_give(const rf_engine *engine)
+{
+    atomic_flag_clear_explicit((atomic_flag *)(uintptr_t)&engine->is_busy, memory_order_release);
+}
 
 /* Opens `name` as the inner engine. Returns 0, or -1 with a message. */
 int rf_engine_inner(rf_engine *engine, const char *name, char *error, size_t size);

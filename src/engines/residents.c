@@ -12,6 +12,17 @@
 
 /* ---- For every place of residence ---- */
 
+/* A fleet in the host's memory needs the engine for its updates alone, which take it themselves. */
+static int RF(take)(const RF(residents) * fleet)
+{
+    return fleet->kind == &RF(residents_host) || rf_engine_take(fleet->engine);
+}
+static void RF(give)(const RF(residents) * fleet)
+{
+    if (fleet->kind != &RF(residents_host))
+        rf_engine_give(fleet->engine);
+}
+
 RF(residents) * RF(residents_open)(rf_engine *engine, const RF(model) * model, const RF(options) * options,
                                    const RF(filter) * prior, uint32_t count, char *error, size_t size)
 {
@@ -38,7 +49,13 @@ RF(residents) * RF(residents_open)(rf_engine *engine, const RF(model) * model, c
     fleet->model.charts = fleet->charts = charts;
     fleet->options = *options;
     fleet->count = count;
-    if (kind->open(fleet, prior, error, size) < 0) {
+    const int is_there = RF(take)(fleet);
+    if (!is_there)
+        rf_fail(error, size, "a fleet of %u: %s", count, rf_status_text(RF_REFUSED_BUSY));
+    const int failed = is_there ? kind->open(fleet, prior, error, size) : -1;
+    if (is_there)
+        RF(give)(fleet);
+    if (failed) {
         RF(residents_close)(fleet);
         return NULL;
     }
@@ -70,7 +87,13 @@ rf_status RF(residents_tell)(RF(residents) * fleet, const uint32_t which[], uint
         return RF_REFUSED_NULL;
     if (!RF(is_known)(fleet, which, count))
         return RF_REFUSED_OPTIONS;
-    return count == 0 ? RF_OK : fleet->kind->tell(fleet, which, count, records, reports);
+    if (count == 0)
+        return RF_OK;
+    if (!RF(take)(fleet))
+        return RF_REFUSED_BUSY;
+    const rf_status status = fleet->kind->tell(fleet, which, count, records, reports);
+    RF(give)(fleet);
+    return status;
 }
 
 rf_status RF(residents_pass)(RF(residents) * fleet, rf_real rate, rf_real elapsed)
@@ -81,7 +104,11 @@ rf_status RF(residents_pass)(RF(residents) * fleet, rf_real rate, rf_real elapse
         return RF_REFUSED_VALUE;
     if (!(elapsed >= 0) || !(elapsed <= RF_LIMIT))
         return RF_REFUSED_TIME;
-    return fleet->kind->pass(fleet, rate, elapsed);
+    if (!RF(take)(fleet))
+        return RF_REFUSED_BUSY;
+    const rf_status status = fleet->kind->pass(fleet, rate, elapsed);
+    RF(give)(fleet);
+    return status;
 }
 
 rf_status RF(residents_read)(RF(residents) * fleet, rf_read what, const uint32_t which[], uint32_t count, rf_real out[])
@@ -90,7 +117,13 @@ rf_status RF(residents_read)(RF(residents) * fleet, rf_read what, const uint32_t
         return RF_REFUSED_NULL;
     if (!RF(is_known)(fleet, which, count) || (unsigned)what > RF_READ_FACTOR)
         return RF_REFUSED_OPTIONS;
-    return count == 0 ? RF_OK : fleet->kind->read(fleet, what, which, count, out);
+    if (count == 0)
+        return RF_OK;
+    if (!RF(take)(fleet))
+        return RF_REFUSED_BUSY;
+    const rf_status status = fleet->kind->read(fleet, what, which, count, out);
+    RF(give)(fleet);
+    return status;
 }
 
 static rf_status RF(move_checked)(RF(residents) * fleet, uint32_t index, RF(filter) * filter, int is_in)
@@ -101,7 +134,11 @@ static rf_status RF(move_checked)(RF(residents) * fleet, uint32_t index, RF(filt
         return RF_REFUSED_OPTIONS;
     if (filter->tally.dim != fleet->model.dim)
         return RF_REFUSED_DIMENSION;
-    return fleet->kind->move(fleet, index, filter, is_in);
+    if (!RF(take)(fleet))
+        return RF_REFUSED_BUSY;
+    const rf_status status = fleet->kind->move(fleet, index, filter, is_in);
+    RF(give)(fleet);
+    return status;
 }
 
 rf_status RF(residents_take)(RF(residents) * fleet, uint32_t index, RF(filter) * filter)
@@ -113,8 +150,8 @@ rf_status RF(residents_put)(RF(residents) * fleet, uint32_t index, const RF(filt
     return RF(move_checked)(fleet, index, (RF(filter) *)(uintptr_t)filter, 1);
 }
 
-rf_real *RF(residents_records)(RF(residents) * fleet) { return fleet->records; }
-rf_real *RF(residents_means)(RF(residents) * fleet) { return fleet->means; }
+rf_real *RF(residents_records)(RF(residents) * fleet) { return fleet ? fleet->records : NULL; }
+rf_real *RF(residents_means)(RF(residents) * fleet) { return fleet ? fleet->means : NULL; }
 
 /* ---- In the host's memory ---- */
 

@@ -128,7 +128,7 @@ rf_gpu_trials *rf_gpu_trials_open(const rf_simulation *simulation, uint64_t tria
     if (!session)
         return NULL;
     rf_gpu *gpu = engine->state;
-    if (gpu->cuda && session->belief->kind == &rf_belief_mixture && can(simulation, trials, session, &wanted)) {
+    if (gpu->cuda && session->belief->kind == &rf_belief_mixture && can(simulation, trials, session, &wanted) && rf_engine_take(engine)) {
         int is_ready = 0;
         engine->complaint[0] = '\0';
         t = calloc(1, sizeof *t);
@@ -143,6 +143,7 @@ rf_gpu_trials *rf_gpu_trials_open(const rf_simulation *simulation, uint64_t tria
             rf_gpu_trials_close(t);
             t = NULL;
         }
+        rf_engine_give(engine);
     }
     rf_session_close(session);
     return t;
@@ -172,7 +173,7 @@ static void add_totals(rf_totals *totals, const rf_totals *more)
     totals->widest = widest > more->widest ? widest : more->widest;
 }
 
-rf_status rf_gpu_trials_run(rf_gpu_trials *t, uint32_t count, rf_totals *totals, double sums[])
+static rf_status run_there(rf_gpu_trials *t, uint32_t count, rf_totals *totals, double sums[])
 {
     rf_engine *engine = t->engine;
     rf_gpu *gpu = engine->state;
@@ -204,7 +205,16 @@ rf_status rf_gpu_trials_run(rf_gpu_trials *t, uint32_t count, rf_totals *totals,
     return answer.status[0];
 }
 
-int rf_gpu_trials_digits(rf_gpu_trials *t, unsigned kind, rf_digit which, uint64_t counts[RF_DIGITS])
+rf_status rf_gpu_trials_run(rf_gpu_trials *t, uint32_t count, rf_totals *totals, double sums[])
+{
+    if (!rf_engine_take(t->engine))
+        return RF_REFUSED_BUSY;
+    const rf_status status = run_there(t, count, totals, sums);
+    rf_engine_give(t->engine);
+    return status;
+}
+
+static int count_there(rf_gpu_trials *t, unsigned kind, rf_digit which, uint64_t counts[RF_DIGITS])
 {
     rf_engine *engine = t->engine;
     rf_gpu *gpu = engine->state;
@@ -223,4 +233,13 @@ int rf_gpu_trials_digits(rf_gpu_trials *t, unsigned kind, rf_digit which, uint64
                    rf_gpu_wait(engine, NULL, 0) < 0
                ? -1
                : 0;
+}
+
+int rf_gpu_trials_digits(rf_gpu_trials *t, unsigned kind, rf_digit which, uint64_t counts[RF_DIGITS])
+{
+    if (!rf_engine_take(t->engine))
+        return -1;
+    const int failed = count_there(t, kind, which, counts);
+    rf_engine_give(t->engine);
+    return failed;
 }

@@ -101,14 +101,10 @@ static rf_status RF(take_answer)(const rf_gpu *gpu, const RF(task) * task, RF(ta
     return RF(tally_add)(tally, mine);
 }
 
-rf_status RF(gpu_run)(void *self, const RF(task) * task, uint32_t begin, uint32_t count, RF(tally) * tally)
+static rf_status RF(run_there)(rf_engine *engine, const RF(task) * task, uint32_t begin, uint32_t count, RF(tally) * tally)
 {
-    rf_engine *engine = self;
     rf_gpu *gpu = engine->state;
     const unsigned dim = task->model->dim;
-    const rf_source *source = RF(gpu_source)(task->model);
-    if (!source || dim > gpu->tallies.dim)
-        return RF_IN_PRECISION(engine->inner)->run(RF_IN_PRECISION(engine->inner)->self, task, begin, count, tally);
     if (RF(is_lost)(engine))
         return RF_REFUSED_ENGINE;
     const rf_gpu_wanted wanted =
@@ -143,6 +139,19 @@ rf_status RF(gpu_run)(void *self, const RF(task) * task, uint32_t begin, uint32_
         done += some;
     }
     return RF_OK;
+}
+
+rf_status RF(gpu_run)(void *self, const RF(task) * task, uint32_t begin, uint32_t count, RF(tally) * tally)
+{
+    rf_engine *engine = self;
+    const rf_gpu *gpu = engine->state;
+    const RF(engine) *inner = RF_IN_PRECISION(engine->inner);
+    if (!RF(gpu_source)(task->model) || !rf_engine_take(engine))
+        return inner->run(inner->self, task, begin, count, tally);
+    const int fits = task->model->dim <= gpu->tallies.dim;
+    const rf_status status = fits ? RF(run_there)(engine, task, begin, count, tally) : RF_OK;
+    rf_engine_give(engine);
+    return fits ? status : inner->run(inner->self, task, begin, count, tally);
 }
 
 /* ---- Fleets ---- */
@@ -192,15 +201,10 @@ static size_t RF(moved)(unsigned dim)
                       (dim + RF_TRIANGLE(dim)) * sizeof(rf_real));
 }
 
-rf_status RF(gpu_fleet)(void *self, const RF(fleet) * fleet)
+static rf_status RF(fleet_there)(rf_engine *engine, const RF(fleet) * fleet)
 {
-    rf_engine *engine = self;
     rf_gpu *gpu = engine->state;
     const RF(model) *model = fleet->model;
-    if (fleet->count == 0)
-        return RF_OK;
-    if (!RF(gpu_source)(model) || model->dim > RF_GPU_FLEET_DIM)
-        return RF(fleet_run)(fleet, RF_IN_PRECISION(engine->inner));
     if (RF(is_lost)(engine))
         return RF_REFUSED_ENGINE;
     const size_t stride = RF(moved)(model->dim);
@@ -236,6 +240,18 @@ rf_status RF(gpu_fleet)(void *self, const RF(fleet) * fleet)
     for (uint32_t i = 0; i < fleet->count; i++)
         memcpy(fleet->filters[i], (unsigned char *)gpu->staged.memory + i * stride, stride);
     return flags[0];
+}
+
+rf_status RF(gpu_fleet)(void *self, const RF(fleet) * fleet)
+{
+    rf_engine *engine = self;
+    if (fleet->count == 0)
+        return RF_OK;
+    if (!RF(gpu_source)(fleet->model) || fleet->model->dim > RF_GPU_FLEET_DIM || !rf_engine_take(engine))
+        return RF(fleet_run)(fleet, RF_IN_PRECISION(engine->inner));
+    const rf_status status = RF(fleet_there)(engine, fleet);
+    rf_engine_give(engine);
+    return status;
 }
 
 /* ---- Resident fleets ---- */

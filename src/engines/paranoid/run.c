@@ -100,9 +100,8 @@ static int RF(check_same)(const RF(tally) *given, const RF(tally) *right, char *
     return 0;
 }
 
-rf_status RF(paranoid_run)(void *self, const RF(task) *task, uint32_t begin, uint32_t count, RF(tally) *tally)
+static rf_status RF(run_checked)(rf_engine *engine, const RF(task) *task, uint32_t begin, uint32_t count, RF(tally) *tally)
 {
-    rf_engine *engine = self;
     const RF(engine) *inner = RF_IN_PRECISION(engine->inner);
     const rf_tallies *tallies = engine->state;
     char *complaint = engine->complaint;
@@ -130,4 +129,14 @@ rf_status RF(paranoid_run)(void *self, const RF(task) *task, uint32_t begin, uin
         RF(check_same)(given, right, complaint, size) < 0 || RF(tally_add)(tally, given) < 0)
         return RF_REFUSED_ENGINE;
     return RF_OK;
+}
+
+rf_status RF(paranoid_run)(void *self, const RF(task) *task, uint32_t begin, uint32_t count, RF(tally) *tally)
+{
+    rf_engine *engine = self;
+    if (!rf_engine_take(engine))
+        return RF_REFUSED_BUSY;
+    const rf_status status = RF(run_checked)(engine, task, begin, count, tally);
+    rf_engine_give(engine);
+    return status;
 }

@@ -77,9 +77,10 @@ static rf_status threads_spread(const rf_engine *engine, const rf_sharing *shari
     const rf_threads *threads = engine->state;
     const uint32_t worth = count / RF_PART_ALIGN;
     spreading s = {.sharing = sharing, .begin = begin, .count = count, .parts = worth < threads->workers ? worth : threads->workers};
-    if (s.parts < 2 || sharing->one_thread)
+    if (s.parts < 2 || sharing->one_thread || !rf_engine_take(engine))
         return sharing->work(sharing->context, begin, count);
     rf_pool_run(threads->pool, spread_part, &s, s.parts);
+    rf_engine_give(engine);
     for (unsigned i = 0; i < s.parts; i++)
         if (s.status[i] < 0)
             return s.status[i];

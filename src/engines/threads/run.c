@@ -25,10 +25,15 @@ rf_status RF(threads_run)(void *self, const RF(task) *task, uint32_t begin, uint
     const RF(engine) *inner = RF_IN_PRECISION(engine->inner);
     const rf_threads *threads = engine->state;
     unsigned parts = rf_parts(count, threads->workers);
-    if (parts == 1 || task->model->dim > threads->tallies.dim || task->model->one_thread)
+    if (parts == 1 || task->model->one_thread || !rf_engine_take(engine))
         return inner->run(inner->self, task, begin, count, tally);
 
+    if (task->model->dim > threads->tallies.dim) {
+        rf_engine_give(engine);
+        return inner->run(inner->self, task, begin, count, tally);
+    }
     RF(job) job;
+    rf_status status = RF_OK;
     job.inner = inner;
     job.tallies = &threads->tallies;
     job.task = task;
@@ -36,13 +41,12 @@ rf_status RF(threads_run)(void *self, const RF(task) *task, uint32_t begin, uint
     job.count = count;
     job.parts = parts;
     rf_pool_run(threads->pool, RF(work), &job, parts);
-    for (unsigned i = 0; i < parts; i++)
-        if (job.status[i] < 0)
-            return job.status[i];
-    for (unsigned i = 0; i < parts; i++)
-        if (RF(tally_add)(tally, rf_tallies_at(&threads->tallies, i)) < 0)
-            return RF_REFUSED_ENGINE;
-    return RF_OK;
+    for (unsigned i = 0; i < parts && status >= 0; i++)
+        status = job.status[i];
+    for (unsigned i = 0; i < parts && status >= 0; i++)
+        status = RF(tally_add)(tally, rf_tallies_at(&threads->tallies, i)) < 0 ? RF_REFUSED_ENGINE : RF_OK;
+    rf_engine_give(engine);
+    return status;
 }
 
 /* ---- Fleets: parts of the filters on the workers ---- */
@@ -73,7 +77,7 @@ rf_status RF(threads_fleet)(void *self, const RF(fleet) *fleet)
     const rf_threads *threads = engine->state;
     uint32_t worth = fleet->count / RF_PART_FILTERS;
     unsigned parts = worth < threads->workers ? worth : threads->workers;
-    if (parts < 2 || fleet->model->one_thread)
+    if (parts < 2 || fleet->model->one_thread || !rf_engine_take(engine))
         return RF(fleet_run)(fleet, inner);
 
     RF(fleet_job) job;
@@ -82,6 +86,7 @@ rf_status RF(threads_fleet)(void *self, const RF(fleet) *fleet)
     job.fleet = fleet;
     job.parts = parts;
     rf_pool_run(threads->pool, RF(fleet_work), &job, parts);
+    rf_engine_give(engine);
     for (unsigned i = 0; i < parts; i++) {
         if (job.status[i] < 0)
             return job.status[i];
