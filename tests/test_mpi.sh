@@ -1,10 +1,10 @@
 #!/bin/sh
 # The mpi engine gives the same bits on 2 to 4 ranks, in float or in double, in a third of the cases; and the command on two ranks:
-# test_mpi.sh BUILD_DIR.
+# test_mpi.sh BUILD_DIR SOURCE_DIR.
 # test_engines runs all cases on one rank.
 # Exits 77 (skipped) without MPI. RANKS="1 2 3 4" runs both precisions on all of them.
 set -u
-build=${1:?usage: test_mpi.sh BUILD_DIR}
+build=${1:?usage: test_mpi.sh BUILD_DIR SOURCE_DIR} source=${2:?}
 command -v mpirun >/dev/null || { echo "skipped: no mpirun; tools/need test installs it"; exit 77; }
 [ -f "$build/rejfilt_mpi.so" ] || { echo "skipped: no $build/rejfilt_mpi.so; install libopenmpi-dev and build again"; exit 77; }
 export REJFILT_MODULES="$build"
@@ -61,7 +61,7 @@ echo "the command on two ranks: same lines"
 refused() {
     name=$1 pattern=$2
     shift 2
-    if "$@" >"$log" 2>&1 </dev/null || ! grep -q "$pattern" "$log"; then
+    if "$@" >"$log" 2>&1 </dev/null || ! grep -q -- "$pattern" "$log"; then
         cat "$log"
         echo "failed: $name was not refused"
         exit 1
@@ -76,3 +76,49 @@ refused "a broken module" "cannot be loaded" env REJFILT_MODULES="$folder" $trac
 echo 'const unsigned rejfilt_mpi = 1;' | ${CC:-cc} -x c -shared -fPIC - -o "$folder/rejfilt_mpi.so"
 refused "a module of another version" "has ABI 1, but" env REJFILT_MODULES="$folder" $track
 refused "ranks with other tasks" "disagree" $mpi -np 1 $track --seed 1 : -np 1 $track --seed 2
+
+# Ranks that were started differently; the message says in what.
+model() { # NAME FACTOR: a coin of FACTOR * x
+    cat >"$folder/$1.c" <<END
+static const rf_description description = {.name = "mine", .dim = 1, .settings = 0, .outcomes = 2, .parameter = {{"w", RF_BOUNDED, 0, 1, 0}}};
+static rf_real likelihood(const rf_real x[], const rf_real setting[], rf_real outcome)
+{
+    (void)setting;
+    return outcome > 0 ? RF_C($2) * x[0] : 1 - RF_C($2) * x[0];
+}
+END
+}
+model one 1.0
+model two 0.5
+printf 'outcome\n1\n0\n1\n' >"$folder/flips.csv"
+flips="$build/rejfilt track --data $folder/flips.csv --engine mpi:serial --drift 0 --model $folder"
+while IFS='|' read -r what first second; do
+    # shellcheck disable=SC2086 # they are words
+    refused "ranks of other $what" "$what" $mpi -np 1 $flips/$first : -np 1 $flips/$second
+done <<END
+sources of the model|one.c --belief gaussian --attempts 20000|two.c --belief gaussian --attempts 20000
+options|one.c --belief gaussian --attempts 20000|one.c --belief gaussian --attempts 20000 --sampler reject
+options|one.c --belief gaussian --attempts 20000|one.c --belief gaussian --attempts 1000
+seeds|one.c --belief gaussian --attempts 20000|one.c --belief gaussian --attempts 20000 --seed 5
+precisions|one.c --belief gaussian --attempts 20000|one.c --belief gaussian --attempts 20000 --precision float
+beliefs|one.c --belief gaussian --attempts 20000|one.c --belief gaussian --attempts 20000 --prior w=.1:.5
+what it is to do|one.c --belief gaussian --attempts 20000|one.c --passes
+--belief|one.c --belief gaussian --attempts 20000|one.c --belief mixture
+models, options|one.c --passes|two.c --passes
+models, options|one.c --passes|one.c --passes --seed 5
+END
+
+# More bytes than MPI counts, with a module that sends at most 1000 at once and an MPI that refuses more.
+if command -v mpicc >/dev/null; then
+    mkdir "$folder/few"
+    printf '#include <mpi.h>\nint MPI_Bcast(void *b, int n, MPI_Datatype t, int r, MPI_Comm c) { return n > 1000 || n <= 0 ? MPI_ERR_COUNT : PMPI_Bcast(b, n, t, r, c); }\n' >"$folder/shim.c"
+    mpicc -shared -fPIC "$folder/shim.c" -o "$folder/shim.so" && mpicc -shared -fPIC -DRF_MPI_MOST=1000 "$source/src/engines/mpi/module.c" -o "$folder/few/rejfilt_mpi.so" || exit 1
+    for bytes in 0 1 999 1000 1001 100001 ${HUGE:-}; do
+        if ! REJFILT_MODULES="$folder/few" $mpi -x LD_PRELOAD="$folder/shim.so" -np 3 "$build/tests/mpi_share" "$bytes" >"$log" 2>&1; then
+            cat "$log"
+            echo "failed: $bytes bytes are not shared"
+            exit 1
+        fi
+    done
+    echo "bytes in messages: shared"
+fi

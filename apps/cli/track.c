@@ -380,6 +380,18 @@ static int run_trials(const cli_track_config *c)
     return cli_interrupted ? CLI_INTERRUPTED : CLI_OK;
 }
 
+/* Ranks must exchange the same messages, or they would wait for ever; what they compute is compared by the engine. */
+static int check_ranks(const cli_track_config *c, const rf_engine *engine)
+{
+    const uint64_t kinds[] = {(uint64_t)c->simulate, (uint64_t)c->ask, (uint64_t)c->passes, (uint64_t)c->summary, c->trials, c->run.batch, c->state != NULL};
+    const char *belief = rf_config_belief(&c->run.config);
+    const uint64_t mine = rf_hash(rf_hash(0, kinds, sizeof kinds), belief, strlen(belief));
+    uint64_t first = mine;
+    if (rf_engine_share(engine, &first, sizeof first) < 0)
+        return cli_error("track: MPI cannot share the options");
+    return first == mine ? CLI_OK : cli_error("track: rank %u differs from rank 0 in what it is to do, or in --belief, --batch or --state: start all with the same options", rf_engine_rank(engine));
+}
+
 int cli_track(int argc, char **argv)
 {
     static cli_track_config c;
@@ -391,6 +403,8 @@ int cli_track(int argc, char **argv)
     if (!engine)
         return cli_error("track: --engine: %s", error);
     c.run.config.engine = engine;
+    if (check_ranks(&c, engine) != CLI_OK)
+        return CLI_BAD_INPUT; /* with the engine open: this ends the other ranks */
     if (rf_engine_rank(engine) != 0 && cli_be_silent() < 0) /* only rank 0 reports */
         return cli_error("track: rank %u cannot be silenced", rf_engine_rank(engine));
     cli_catch_signals(); /* a signal ends the run after the current update */

@@ -77,20 +77,27 @@ static unsigned rank(void) { return (unsigned)this_rank; }
 static unsigned size(void) { return (unsigned)rank_count; }
 static unsigned local(void) { return (unsigned)local_count; }
 
-static int sum(uint64_t values[], unsigned count)
+#ifndef RF_MPI_MOST
+#define RF_MPI_MOST 0x40000000 /* elements of a message; MPI counts them in an int */
+#endif
+
+/* For `count` elements of `bytes` each: broadcasts bytes, reduces others in place. */
+static int in_messages(void *values, size_t count, size_t bytes, MPI_Datatype type, MPI_Op op)
 {
-    return MPI_Allreduce(MPI_IN_PLACE, values, (int)count, MPI_UINT64_T, MPI_SUM, ranks) == MPI_SUCCESS ? 0 : -1;
+    for (size_t done = 0; done < count;) {
+        unsigned char *at = (unsigned char *)values + done * bytes;
+        const int some = count - done < RF_MPI_MOST ? (int)(count - done) : RF_MPI_MOST;
+        const int failure = type == MPI_BYTE ? MPI_Bcast(at, some, type, 0, ranks) : MPI_Allreduce(MPI_IN_PLACE, at, some, type, op, ranks);
+        if (failure != MPI_SUCCESS)
+            return -1;
+        done += (size_t)some;
+    }
+    return 0;
 }
 
-static int max(int64_t values[], unsigned count)
-{
-    return MPI_Allreduce(MPI_IN_PLACE, values, (int)count, MPI_INT64_T, MPI_MAX, ranks) == MPI_SUCCESS ? 0 : -1;
-}
-
-static int share(void *bytes, size_t count)
-{
-    return MPI_Bcast(bytes, (int)count, MPI_BYTE, 0, ranks) == MPI_SUCCESS ? 0 : -1;
-}
+static int sum(uint64_t values[], size_t count) { return in_messages(values, count, sizeof *values, MPI_UINT64_T, MPI_SUM); }
+static int max(int64_t values[], size_t count) { return in_messages(values, count, sizeof *values, MPI_INT64_T, MPI_MAX); }
+static int share(void *bytes, size_t count) { return in_messages(bytes, count, 1, MPI_BYTE, MPI_OP_NULL); }
 
 extern const rf_mpi_module rejfilt_mpi;
 __attribute__((visibility("default"))) const rf_mpi_module rejfilt_mpi = {

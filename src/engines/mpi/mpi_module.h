@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define RF_MPI_ABI 3u
+#define RF_MPI_ABI 4u
 
 /* Functions that can fail return 0, or -1. Call all from one thread; reductions are collective. */
 typedef struct rf_mpi_module {
@@ -15,8 +15,8 @@ typedef struct rf_mpi_module {
     unsigned (*rank)(void);
     unsigned (*size)(void);
     unsigned (*local)(void); /* ranks on this machine */
-    int (*sum)(uint64_t values[], unsigned count);  /* sums over all ranks, modulo 2⁶⁴, in place */
-    int (*max)(int64_t values[], unsigned count);
+    int (*sum)(uint64_t values[], size_t count); /* sums over all ranks, modulo 2⁶⁴, in place */
+    int (*max)(int64_t values[], size_t count);
     int (*share)(void *bytes, size_t count); /* copies rank 0's bytes to all ranks */
 } rf_mpi_module;
 

@@ -71,33 +71,99 @@ static void ranks_close(rf_engine *engine)
 
 static int ranks_share(const rf_engine *engine, void *bytes, size_t count)
 {
-    return ((const rf_ranks *)engine->state)->mpi->share(bytes, count);
+    if (!rf_engine_take(engine))
+        return -1;
+    const int failed = ((const rf_ranks *)engine->state)->mpi->share(bytes, count);
+    rf_engine_give(engine);
+    return failed;
+}
+
+int rf_ranks_compare(rf_engine *engine, const uint64_t of[RF_RANKS_SUBJECTS], uint32_t update)
+{
+    static const char *const names[] = {"versions of rejfilt", "precisions or layouts of structures", "parameters, settings or charts of the model", "sources of the model",
+                                        "options", "seeds", "records", "beliefs", "likelihoods"};
+    const rf_ranks *ranks = engine->state;
+    int64_t max[2 * RF_RANKS_SUBJECTS];
+    char differ[512] = "";
+    for (unsigned i = 0; i < RF_RANKS_SUBJECTS; i++) {
+        max[2 * i] = (int64_t)of[i];
+        max[2 * i + 1] = ~(int64_t)of[i];
+    }
+    if (ranks->mpi->max(max, 2 * RF_RANKS_SUBJECTS) < 0)
+        return rf_fail(engine->complaint, sizeof engine->complaint, "MPI failed at update %u", update);
+    for (unsigned i = 0; i < RF_RANKS_SUBJECTS; i++) {
+        const size_t length = strlen(differ);
+        if (max[2 * i] != ~max[2 * i + 1] && (i != RF_RANKS_LIKELIHOOD || !length)) /* other likelihoods may follow from the rest */
+            snprintf(differ + length, sizeof differ - length, "%s%s", length ? "; " : "", names[i]);
+    }
+    return !*differ ? 0 : rf_fail(engine->complaint, sizeof engine->complaint, "the ranks of the MPI job disagree at update %u; different on them: %s", update, differ);
+}
+
+enum { SHARED = 8 }; /* items that every rank computes, to be compared */
+
+/* FNV-1a over the bits of the first items, and their range. A NaN has many bits. */
+static uint64_t hash_first(const rf_sharing *sharing, uint32_t begin, uint32_t count, uint32_t first)
+{
+    uint64_t hash = (RF_RANKS_START ^ begin) * 0x100000001b3u ^ count;
+    for (uint32_t i = begin; i < begin + first; i++) {
+        const double value = sharing->out[i] == sharing->out[i] ? sharing->out[i] : 0;
+        uint64_t bits;
+        memcpy(&bits, &value, sizeof bits);
+        hash = (hash ^ bits) * 0x100000001b3u;
+        hash ^= hash >> 32;
+    }
+    return hash;
+}
+
+/* Runs this rank's part, and compares with other ranks. The first items are computed by all. Returns a status that is negative on
+   all ranks, or on none. `status`: of the rank so far. */
+static rf_status spread_part(rf_engine *engine, const rf_sharing *sharing, uint32_t begin, uint32_t count, rf_part part, rf_status status)
+{
+    const rf_ranks *ranks = engine->state;
+    const uint32_t first = count < SHARED ? count : SHARED;
+    if (status >= 0 && (part.begin > begin || part.count == 0))
+        status = sharing->work(sharing->context, begin, first);
+    if (status >= 0 && part.count > 0)
+        status = rf_engine_spread(engine->inner, sharing, part.begin, part.count);
+    const int64_t hash = (int64_t)hash_first(sharing, begin, count, first);
+    int64_t max[] = {status < 0, hash, ~hash};
+    if (ranks->mpi->max(max, 3) < 0)
+        return RF_REFUSED_ENGINE;
+    if (max[0])
+        return status < 0 ? status : RF_REFUSED_ENGINE;
+    if (max[1] == ~max[2])
+        return RF_OK;
+    rf_fail(engine->complaint, sizeof engine->complaint, "the ranks of the MPI job compute different numbers: their models, options, seeds, records or versions differ");
+    return RF_REFUSED_ENGINE;
 }
 
 /* Every rank computes its part and leaves zero bits elsewhere; the sum of the bits over all ranks is the whole
    result. */
-static rf_status ranks_spread(const rf_engine *engine, const rf_sharing *sharing, uint32_t begin, uint32_t count)
+static rf_status spread(rf_engine *engine, const rf_sharing *sharing, uint32_t begin, uint32_t count)
 {
     const rf_ranks *ranks = engine->state;
-    if (!sharing->out)
-        return rf_engine_spread(engine->inner, sharing, begin, count);
     const rf_part part = rf_part_at(begin, count, engine->rank, ranks->mpi->size());
-    uint64_t *bits = calloc(count, sizeof *bits);
-    rf_status status = bits ? RF_OK : RF_REFUSED_ENGINE;
+    uint64_t *bits = calloc(count + 1u, sizeof *bits);
+    engine->complaint[0] = '\0';
+    rf_status status = spread_part(engine, sharing, begin, count, part, bits ? RF_OK : RF_REFUSED_ENGINE);
     if (status >= 0 && part.count > 0)
-        status = rf_engine_spread(engine->inner, sharing, part.begin, part.count);
-    uint64_t failed = status >= 0 ? 0 : 1;
-    if (ranks->mpi->sum(&failed, 1) < 0 || failed > 0) {
-        free(bits);
-        return status < 0 ? status : RF_REFUSED_ENGINE;
-    }
-    if (part.count > 0)
         memcpy(bits + (part.begin - begin), sharing->out + part.begin, part.count * sizeof *bits);
-    if (ranks->mpi->sum(bits, count) < 0)
+    if (status >= 0 && ranks->mpi->sum(bits, count) < 0)
         status = RF_REFUSED_ENGINE;
-    else
+    if (status >= 0)
         memcpy(sharing->out + begin, bits, count * sizeof *bits);
     free(bits);
+    return status;
+}
+
+static rf_status ranks_spread(const rf_engine *engine, const rf_sharing *sharing, uint32_t begin, uint32_t count)
+{
+    if (!sharing->out)
+        return rf_engine_spread(engine->inner, sharing, begin, count);
+    if (!rf_engine_take(engine))
+        return RF_REFUSED_BUSY;
+    const rf_status status = spread((rf_engine *)(uintptr_t)engine, sharing, begin, count);
+    rf_engine_give(engine);
     return status;
 }
 
