@@ -21,7 +21,19 @@ extern "C" {
 #endif
 
 #ifndef RF_GAUSSIANS_MAX
-#define RF_GAUSSIANS_MAX 8 /* the same in every file of a program; 1: one Gaussian in 28 bytes, never split */
+#define RF_GAUSSIANS_MAX 8 /* a plain number, the same in every file of a program; 1: one Gaussian in 28 bytes, never split */
+#endif
+#if RF_GAUSSIANS_MAX != 8 /* part of every name: the linker refuses a mixture */
+#define RF_GAUSSIANS_(name) RF_GAUSSIANS__(name, RF_GAUSSIANS_MAX)
+#define RF_GAUSSIANS__(name, max) RF_GAUSSIANS___(name, max)
+#define RF_GAUSSIANS___(name, max) rf32_gaussians_##name##_##max
+#define rf32_gaussians_init RF_GAUSSIANS_(init)
+#define rf32_gaussians_update RF_GAUSSIANS_(update)
+#define rf32_gaussians_diffuse RF_GAUSSIANS_(diffuse)
+#define rf32_gaussians_stretch RF_GAUSSIANS_(stretch)
+#define rf32_gaussians_mean RF_GAUSSIANS_(mean)
+#define rf32_gaussians_sd RF_GAUSSIANS_(sd)
+#define rf32_gaussians_quantile RF_GAUSSIANS_(quantile)
 #endif
 
 /* One Gaussian. */

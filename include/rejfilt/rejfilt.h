@@ -101,6 +101,23 @@ typedef enum rf_sampler {
 #define RF_SAMPLER(sampler) (RF_SAMPLER_LAST == RF_REJECT ? RF_REJECT : (sampler))
 #endif
 
+/* Files of a program must agree on these: the macros are part of a name, so that the linker refuses a mixture. RF_DIM_MAX is a plain
+   number. */
+#define RF_NAMED__(name, dim, draws) name##_dim_##dim##draws
+#define RF_NAMED_(name, dim, draws) RF_NAMED__(name, dim, draws)
+#if defined(RF_NO_LATTICE)
+#define RF_DRAWS_ _no_lattice
+#else
+#define RF_DRAWS_
+#endif
+#if RF_DIM_MAX == 1
+#define rf32_filter_init RF_NAMED_(rf32_filter_init, 1, RF_DRAWS_)
+#define rf64_filter_init RF_NAMED_(rf64_filter_init, 1, RF_DRAWS_)
+#elif RF_DIM_MAX != 4096 || defined(RF_NO_LATTICE)
+#define rf32_filter_init RF_NAMED_(rf32_filter_init, RF_DIM_MAX, RF_DRAWS_)
+#define rf64_filter_init RF_NAMED_(rf64_filter_init, RF_DIM_MAX, RF_DRAWS_)
+#endif
+
 /* Counts of attempts. */
 typedef struct rf_counts {
     uint32_t accepted; /* attempts that were accepted */
@@ -200,7 +217,7 @@ RF_API size_t rf32_tally_bytes(unsigned dim);
    Nothing needs to be freed. Refused: too little memory, wrong alignment, dim out of range. */
 RF_API rf_status rf32_filter_init(rf32_filter **filter, void *memory, size_t bytes, unsigned dim, uint64_t seed);
 
-/* Number of updates so far, refused ones not counted. */
+/* Number of updates so far, refused ones not counted. After 2³² − 1 no more are possible: RF_REFUSED_USED_UP. */
 RF_API uint32_t rf32_filter_updates(const rf32_filter *filter);
 /* The mean: dim numbers in chart coordinates (rf32_chart_natural converts them). Points into the filter. */
 RF_API const float *rf32_filter_mean(const rf32_filter *filter);
@@ -473,7 +490,7 @@ RF_API size_t rf64_tally_bytes(unsigned dim);
    Nothing needs to be freed. Refused: too little memory, wrong alignment, dim out of range. */
 RF_API rf_status rf64_filter_init(rf64_filter **filter, void *memory, size_t bytes, unsigned dim, uint64_t seed);
 
-/* Number of updates so far, refused ones not counted. */
+/* Number of updates so far, refused ones not counted. After 2³² − 1 no more are possible: RF_REFUSED_USED_UP. */
 RF_API uint32_t rf64_filter_updates(const rf64_filter *filter);
 /* The mean: dim numbers in chart coordinates (rf64_chart_natural converts them). Points into the filter. */
 RF_API const double *rf64_filter_mean(const rf64_filter *filter);

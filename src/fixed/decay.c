@@ -39,6 +39,10 @@ RFI_TABLE uint16_t octave[256] = {
     39277, 39383, 39490, 39597, 39704, 39812, 39920, 40028, 40137, 40245, 40355, 40464, 40574, 40684, 40794, 40905};
 
 #define RFI_LIKELIHOOD decay
+#undef rfi_init
+#undef rfi_diffuse
+#undef rfi_place
+#undef rfi_learn
 #define rfi_init rfi_decay_init
 #define rfi_diffuse rfi_decay_diffuse
 #define rfi_place rfi_decay_place

@@ -18,6 +18,15 @@
 
 #include "fixed.h"
 
+#if !(RFI_WITH_HOME && RFI_WITH_EVIDENCE) /* what the filter's memory depends on is part of the names */
+#define RFI_MEMORY(name) RFI_NAMED(name, 1, 1, 0, RFI_WITH_HOME, RFI_WITH_EVIDENCE)
+#define rfi_decay_init RFI_MEMORY(rfi_decay_init)
+#define rfi_decay_diffuse RFI_MEMORY(rfi_decay_diffuse)
+#define rfi_decay_ask RFI_MEMORY(rfi_decay_ask)
+#define rfi_decay_time RFI_MEMORY(rfi_decay_time)
+#define rfi_decay_learn RFI_MEMORY(rfi_decay_learn)
+#endif
+
 #ifdef __cplusplus
 extern "C" {
 #endif

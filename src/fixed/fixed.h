@@ -42,6 +42,20 @@ extern "C" {
 #define RFI_WITH_EVIDENCE 1
 #endif
 
+/* The features, each 0 or 1, are part of the names, so that the linker refuses files that differ. */
+#define RFI_NAMED(name, pgh, fringe, faint, home, evidence) RFI_NAMED_(name, pgh, fringe, faint, home, evidence)
+#define RFI_NAMED_(name, pgh, fringe, faint, home, evidence) name##_##pgh##fringe##faint##home##evidence
+#define RFI_FEATURES(name) RFI_NAMED(name, RFI_WITH_PGH, RFI_WITH_FRINGE, RFI_FAINT, RFI_WITH_HOME, RFI_WITH_EVIDENCE)
+#if !(RFI_WITH_PGH && RFI_WITH_FRINGE && !RFI_FAINT && RFI_WITH_HOME && RFI_WITH_EVIDENCE)
+#define rfi_init RFI_FEATURES(rfi_init)
+#define rfi_diffuse RFI_FEATURES(rfi_diffuse)
+#define rfi_ask RFI_FEATURES(rfi_ask)
+#define rfi_time RFI_FEATURES(rfi_time)
+#define rfi_reference RFI_FEATURES(rfi_reference)
+#define rfi_learn RFI_FEATURES(rfi_learn)
+#define rfi_place RFI_FEATURES(rfi_place)
+#endif
+
 enum {
     RFI_Z_ONE = 32,          /* z is in units of 1/32 */
     RFI_Z_MAX = 85,         /* largest |z|, in these units */
