@@ -54,10 +54,10 @@ results = json.loads(results_file.read_text()) if wanted and results_file.exists
 for name, (arguments, target) in ROWS.items():
     if wanted and name not in wanted:
         continue
-    started = time.time()
+    started = time.monotonic()
     results[name] = measure(arguments)
     results_file.write_text(json.dumps(results))
-    print(f"{name}: {text(name, results[name])} [{time.time() - started:.0f} s]", flush=True)
+    print(f"{name}: {text(name, results[name])} [{time.monotonic() - started:.0f} s]", flush=True)
 lines = ["| | target | measured | command |", "|---|---|---|---|"]
 for name, (arguments, target) in ROWS.items():
     if name in results:

@@ -42,6 +42,11 @@ int gettimeofday(struct timeval *restrict t, void *restrict zone)
     return 0;
 }
 
+int timespec_get(struct timespec *t, int base)
+{
+    return clock_gettime(CLOCK_REALTIME, t) == 0 ? base : 0;
+}
+
 time_t time(time_t *t)
 {
     struct timespec now;
