@@ -50,7 +50,7 @@ RF_API rf_status RF(model_likelihoods)(const RF(model) *model, const rf_real x[]
 /* The number of possible outcomes 0, 1, ... with these settings; 0: unlimited counts, or real numbers. */
 RF_API rf_real RF(outcomes_of)(const rf_description *description, const rf_real setting[]);
 
-/* Does the description allow this outcome? A count must be whole and within its range. */
+/* Does the description allow this outcome? Other than real numbers must be whole and within their range. */
 RF_API int RF(outcome_is_possible)(const rf_description *description, const rf_real setting[], rf_real outcome);
 
 /* Draws an outcome for true parameters x (natural units) with the random words at `index`; NaN if the model's function failed. */

@@ -15,31 +15,43 @@ const rf_belief_kind *rf_belief_kind_at(unsigned index)
     return index < sizeof kinds / sizeof *kinds ? kinds[index] : NULL;
 }
 
+enum { NAME_MAX = 64 };
+
 static const char names[] =
 #define RF_BELIEF(identifier, name) ", " name
 #include "list.def"
 #undef RF_BELIEF
     ;
 
-rf_belief *rf_belief_open(const char *name, const rf_problem *problem, uint64_t seed, int is_float, char *error,
-                          size_t size)
+const rf_belief_kind *rf_belief_kind_find(const char *name, char *error, size_t size)
 {
-    const char *colon = strchr(name, ':');
-    const size_t length = colon ? (size_t)(colon - name) : strlen(name);
+    const int ends = name && memchr(name, '\0', NAME_MAX + 1);
+    const size_t length = ends ? strcspn(name, ":") : 0;
     const rf_belief_kind *kind;
     for (unsigned i = 0; (kind = rf_belief_kind_at(i)) != NULL; i++)
         if (strlen(kind->name) == length && memcmp(kind->name, name, length) == 0)
-            break;
-    if (!kind) {
-        rf_fail(error, size, "there is no belief '%.40s'; beliefs are %s", name, names + 2);
+            return kind;
+    rf_fail(error, size, "there is no belief '%.40s'; beliefs are %s", name ? name : "", names + 2);
+    return NULL;
+}
+
+rf_belief *rf_belief_open(const char *name, const rf_problem *problem, uint64_t seed, int is_float, char *error,
+                          size_t size)
+{
+    const rf_belief_kind *kind = rf_belief_kind_find(name, error, size);
+    if (!kind)
         return NULL;
-    }
+    const char *colon = strchr(name, ':');
     const rf_belief_setup setup = {problem, seed, is_float, colon ? colon + 1 : NULL};
     return rf_belief_open_kind(kind, &setup, error, size);
 }
 
 rf_belief *rf_belief_open_kind(const rf_belief_kind *kind, const rf_belief_setup *setup, char *error, size_t size)
 {
+    if (!kind || !kind->open || !setup || !setup->problem || !setup->problem->model || !setup->problem->model->f64) {
+        rf_fail(error, size, "a belief needs a kind and a model");
+        return NULL;
+    }
     rf_belief *belief = kind->open(setup, error, size);
     if (belief && kind->restart) /* a kind that has only `open` delegates: the opened belief keeps its own functions */
         belief->kind = kind;
@@ -55,6 +67,8 @@ void rf_belief_close(rf_belief *belief) { free(belief); }
 
 unsigned rf_belief_modes(const rf_belief *belief, unsigned parameter, rf_mode modes[])
 {
+    if (!belief || !modes || parameter >= belief->problem->description.dim)
+        return 0;
     const rf64_chart *chart = &belief->problem->charts[parameter];
     unsigned count = belief->kind->modes ? belief->kind->modes(belief, parameter, modes) : 1;
     if (count <= 1) {
@@ -74,6 +88,8 @@ unsigned rf_belief_modes(const rf_belief *belief, unsigned parameter, rf_mode mo
 
 uint32_t rf_belief_gaussians(const rf_belief *belief, rf_gaussian parts[])
 {
+    if (!belief || !parts)
+        return 0;
     if (belief->kind->gaussians)
         return belief->kind->gaussians(belief, parts);
     parts->weight = 1;
@@ -97,6 +113,8 @@ static int is_gaussian(const rf_gaussian *g, unsigned dim)
 
 rf_status rf_belief_become(rf_belief *belief, const rf_gaussian parts[], uint32_t count)
 {
+    if (!belief || !parts)
+        return RF_REFUSED_NULL;
     double total = 0;
     int is_fine = count >= 1 && count <= RF_GAUSSIANS_TOGETHER;
     for (uint32_t k = 0; is_fine && k < count; k++) {

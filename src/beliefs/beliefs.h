@@ -14,4 +14,7 @@
 uint32_t rf_belief_number(const rf_belief_kind *kind, const rf_belief_setup *setup, uint32_t low, uint32_t high,
                           uint32_t otherwise, char *error, size_t size);
 
+/* The kind of a belief with this name, "particles:2000"; or null with one line in `error`. */
+const rf_belief_kind *rf_belief_kind_find(const char *name, char *error, size_t size);
+
 #endif

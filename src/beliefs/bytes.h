@@ -53,6 +53,14 @@ static inline uint64_t rf_read_u64(rf_reader *r)
     return value;
 }
 
+/* A larger number sets `failed`. */
+static inline uint32_t rf_read_u32(rf_reader *r)
+{
+    const uint64_t value = rf_read_u64(r);
+    r->failed |= value > UINT32_MAX;
+    return (uint32_t)value;
+}
+
 static inline double rf_read_real(rf_reader *r)
 {
     const uint64_t bits = rf_read_u64(r);

@@ -207,7 +207,7 @@ rf_status rf32_gaussians_update(rf32_gaussians *g, rf32_likelihood *likelihood, 
         evaluate(&l, i);
     }
     split_all(&l);
-    g->updates++;
+    g->updates += g->updates < UINT32_MAX;
     float total = total_weight(&l);
     if (!(total >= RF32_SMALLEST_NORMAL && total <= RF32_LARGEST))
         return widen(g, 2, 0) | l.note | RF_NOTE_WIDENED;

@@ -24,6 +24,10 @@ void rfc_adviser_close(rfc_adviser *a)
 
 rfc_adviser *rfc_adviser_open(const rfc_model *model, char *error, size_t size)
 {
+    if (!model) {
+        rf_fail(error, size, "there is no model");
+        return NULL;
+    }
     if (model->rules.method != RFC_WEIGHTED) {
         rf_fail(error, size, "the paper's method gives no advice");
         return NULL;
@@ -45,6 +49,8 @@ rfc_adviser *rfc_adviser_open(const rfc_model *model, char *error, size_t size)
 
 int rfc_adviser_next(rfc_adviser *a, const rfc_told told[], uint32_t count, rfc_advice *advice)
 {
+    if (!a || !advice || (!told && count > 0))
+        return -1;
     memset(a->is_told, 0, a->model->laid.features);
     for (uint32_t i = 0; i < count; i++) {
         if (told[i].feature >= a->model->laid.features || a->is_told[told[i].feature])

@@ -183,6 +183,10 @@ static rfc_model *try_others(rfc_model *m, const rfc_training *t, const rfc_rule
 rfc_model *rfc_model_fit(const rfc_training *t, const rfc_rules *rules, unsigned threads, rfc_progress *progress,
                          void *context, char *error, size_t size)
 {
+    if (!t || !rules) {
+        rf_fail(error, size, "a model needs a training set and rules");
+        return NULL;
+    }
     rfc_model *m = fit(t, rules, threads, progress, context, error, size);
     if (m && rules->method == RFC_WEIGHTED && rules->tries && rules->pilot > 0)
         m = try_others(m, t, rules, threads, progress, context, error, size);
@@ -219,6 +223,8 @@ uint32_t rfc_model_class(const rfc_model *m, const char *label)
 
 int rfc_model_describe(rfc_model *m, const rfc_task *task, const rfc_table *table, rfc_coding *coding)
 {
+    if (!m || !task || !table)
+        return -1;
     char number[16];
     int failed = 0;
     rfc_names_free(&m->classes);

@@ -149,6 +149,8 @@ static int write_all(const rfc_model *m, writer *w)
 
 size_t rfc_model_save(const rfc_model *m, void *bytes, size_t room)
 {
+    if (!m)
+        return 0;
     writer counted = {NULL, HEAD}, w = {bytes, HEAD};
     if (!m->coding || m->rules.method != RFC_WEIGHTED || write_all(m, &counted) < 0)
         return 0;
@@ -341,6 +343,10 @@ static rfc_model *model_of(const scalars *s)
 
 rfc_model *rfc_model_load(const void *bytes, size_t count, char *error, size_t size)
 {
+    if (!bytes) {
+        rf_fail(error, size, "there are no bytes");
+        return NULL;
+    }
     reader r = {bytes, HEAD, count, 0};
     head h;
     if (count < HEAD || memcmp(bytes, magic, sizeof magic) != 0) {

@@ -520,6 +520,8 @@ static judged find_stop(const rfc_pilot *p, const rfc_rules *r, rfc_goal goal, d
 
 int rfc_model_limit(rfc_model *m, uint32_t budget, double max_cost, rfc_goal goal, double value, rfc_expected *expected)
 {
+    if (!m)
+        return -1;
     int reached;
     const int is_as_before = !budget && goal == RFC_GOAL_STOP && !(value < m->rules.stop || value > m->rules.stop);
     m->budget = budget ? budget : m->budget;
@@ -542,6 +544,8 @@ int rfc_model_limit(rfc_model *m, uint32_t budget, double max_cost, rfc_goal goa
 
 int rfc_model_stop(rfc_model *m, rfc_goal goal, double value, rfc_expected *expected)
 {
+    if (!m)
+        return -1;
     return rfc_model_limit(m, 0, -1, goal, value, expected);
 }
 

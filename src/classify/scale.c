@@ -204,6 +204,8 @@ static int is_category(const rfc_coding *c, uint32_t feature)
 
 int rfc_coding_number(const rfc_coding *c, uint32_t feature, double value, uint8_t *byte)
 {
+    if (!c || !byte || feature >= c->features)
+        return -1;
     if (is_category(c, feature))
         return -1;
     if (c->used == RFC_SCALE_EACH) {
@@ -217,6 +219,8 @@ int rfc_coding_number(const rfc_coding *c, uint32_t feature, double value, uint8
 
 int rfc_coding_text(const rfc_coding *c, uint32_t feature, const char *text, uint8_t *byte)
 {
+    if (!c || !byte || !text || feature >= c->features)
+        return -1;
     if (!is_category(c, feature))
         return -1;
     const rfc_names *known = &c->categories[feature];
@@ -272,6 +276,10 @@ static void find_fill(rfc_coding *c, const rfc_table *t)
 
 rfc_coding *rfc_coding_make(const rfc_table *t, rfc_scaling wanted, char *error, size_t size)
 {
+    if (!t || (t->rows > 0 && !t->bytes && !t->reals)) {
+        rf_fail(error, size, "a coding needs a table");
+        return NULL;
+    }
     rfc_coding *c = calloc(1, sizeof *c);
     double *room = malloc(SAMPLE * sizeof *room), weight[RFC_LABELS_MAX];
     const int is_weighted = find_weights(t, weight);
@@ -338,6 +346,8 @@ static int miss_strangers(const rfc_coding *c, rfc_table *t)
 
 int rfc_coding_apply(const rfc_coding *c, rfc_table *t, char *error, size_t size)
 {
+    if (!c || !t || t->features != c->features)
+        return rf_fail(error, size, "the table has not the features of the coding");
     const size_t count = (size_t)t->rows * t->features;
     if (miss_strangers(c, t) < 0)
         return rf_fail(error, size, "%s: out of memory", t->source);
@@ -364,6 +374,8 @@ int rfc_coding_apply(const rfc_coding *c, rfc_table *t, char *error, size_t size
 
 int rfc_scale(rfc_table *train, rfc_table *test, rfc_scaling wanted, rfc_scaling *used, char *error, size_t size)
 {
+    if (!train || !test || !used)
+        return rf_fail(error, size, "two tables are needed: train and test");
     rfc_coding *c = rfc_coding_make(train, wanted, error, size);
     int status = c ? rfc_coding_apply(c, train, error, size) : -1;
     if (status == 0 && test->rows > 0)

@@ -48,6 +48,8 @@ static int answer_make(const rfc_training *t, const rfc_rules *rules, int with_s
 
 void rfc_answer_free(rfc_answer *a)
 {
+    if (!a)
+        return;
     free(a->posterior);
     free(a->asked);
     free(a->story);
@@ -201,12 +203,16 @@ int rfc_sweep(const rfc_model *model, const rfc_watch *watch, const rfc_objects 
 int rfc_model_classify(const rfc_model *model, const rfc_objects *objects, unsigned threads, rfc_progress *progress,
                        void *context, rfc_outcome *outcome, char *error, size_t size)
 {
+    if (!model || !objects || !objects->table || !outcome)
+        return rf_fail(error, size, "classifying needs a model and objects");
     return rfc_sweep(model, NULL, objects, threads, progress, context, outcome, error, size);
 }
 
 int rfc_model_classify_one(const rfc_model *model, const rfc_objects *objects, uint32_t index, rfc_answer *answer,
                            char *error, size_t size)
 {
+    if (!model || !objects || !objects->table || !answer)
+        return rf_fail(error, size, "classifying needs a model and objects");
     const rfc_objects wanted = {objects->table, objects->rows ? objects->rows + index : &index, 1};
     if (index >= objects->count)
         return rf_fail(error, size, "there is no object %u of %u", index, objects->count);
@@ -226,6 +232,8 @@ int rfc_model_classify_one(const rfc_model *model, const rfc_objects *objects, u
 int rfc_classify(const rfc_training *training, const rfc_rules *rules, const rfc_objects *objects, unsigned threads,
                  rfc_progress *progress, void *context, rfc_outcome *outcome, char *error, size_t size)
 {
+    if (!training || !rules || !objects || !objects->table || !outcome)
+        return rf_fail(error, size, "classifying needs a training set, rules and objects");
     rfc_model model;
     if (rfc_model_make(training, rules, &model, error, size) < 0)
         return -1;
@@ -237,6 +245,8 @@ int rfc_classify(const rfc_training *training, const rfc_rules *rules, const rfc
 int rfc_classify_one(const rfc_training *training, const rfc_rules *rules, const rfc_objects *objects, uint32_t index,
                      rfc_answer *answer, char *error, size_t size)
 {
+    if (!training || !rules || !objects || !objects->table || !answer)
+        return rf_fail(error, size, "classifying needs a training set, rules and objects");
     rfc_model model;
     if (rfc_model_make(training, rules, &model, error, size) < 0)
         return -1;

@@ -13,6 +13,8 @@
 
 void rfc_names_free(rfc_names *names)
 {
+    if (!names)
+        return;
     for (uint32_t i = 0; i < names->count; i++)
         free(names->text[i]);
     free(names->text);
@@ -21,6 +23,8 @@ void rfc_names_free(rfc_names *names)
 
 int rfc_names_add(rfc_names *names, const char *text)
 {
+    if (!names || !text)
+        return -1;
     if ((names->count & (names->count - 1)) == 0) { /* full at every power of two */
         char **more = realloc(names->text, (names->count ? 2 * (size_t)names->count : 1) * sizeof *more);
         if (!more)
@@ -36,6 +40,8 @@ int rfc_names_add(rfc_names *names, const char *text)
 
 uint32_t rfc_names_find(const rfc_names *names, const char *text)
 {
+    if (!names || !text)
+        return names ? names->count : 0;
     uint32_t i = 0;
     while (i < names->count && strcmp(names->text[i], text) != 0)
         i++;
@@ -44,6 +50,8 @@ uint32_t rfc_names_find(const rfc_names *names, const char *text)
 
 uint32_t rfc_names_intern(rfc_names *names, const char *text)
 {
+    if (!names || !text)
+        return RFC_LABELS_MAX;
     uint32_t i = rfc_names_find(names, text);
     return i < names->count ? i : i >= RFC_LABELS_MAX || rfc_names_add(names, text) < 0 ? RFC_LABELS_MAX : i;
 }
@@ -66,6 +74,8 @@ void *rfc_huge(size_t bytes)
 
 void rfc_table_free(rfc_table *table)
 {
+    if (!table)
+        return;
     free(table->bytes);
     free(table->reals);
     free(table->missing);
@@ -94,6 +104,8 @@ static int grow(void *array, size_t count, size_t each)
 
 int rfc_table_grow(rfc_table *table)
 {
+    if (!table)
+        return -1;
     free(table->kind); /* new rows have no kind */
     table->kind = NULL;
     if (table->rows < table->room)
@@ -115,6 +127,8 @@ int rfc_table_grow(rfc_table *table)
 
 int rfc_table_reserve(rfc_table *table, uint32_t rows)
 {
+    if (!table)
+        return -1;
     table->bytes = rfc_huge((size_t)rows * table->features);
     table->label = malloc((rows ? rows : 1) * sizeof *table->label);
     table->room = rows;
@@ -139,6 +153,8 @@ static int widen(rfc_table *table)
 
 int rfc_table_put(rfc_table *table, size_t row, size_t feature, double value)
 {
+    if (!table || row >= table->room || feature >= table->features)
+        return -1;
     size_t at = row * table->features + feature;
     if (table->bytes && value >= 0 && value <= 255 && value == floor(value)) {
         table->bytes[at] = (uint8_t)value;
@@ -152,6 +168,8 @@ int rfc_table_put(rfc_table *table, size_t row, size_t feature, double value)
 
 int rfc_table_miss(rfc_table *table, size_t row, size_t feature)
 {
+    if (!table || row >= table->room || feature >= table->features)
+        return -1;
     if (!table->missing && !(table->missing = calloc(table->room, table->features)))
         return -1;
     table->missing[row * table->features + feature] = 1;
@@ -160,6 +178,8 @@ int rfc_table_miss(rfc_table *table, size_t row, size_t feature)
 
 int rfc_table_add(rfc_table *table, const double value[], const char *label)
 {
+    if (!table || !value || table->features == 0 || table->features > RFC_FEATURES_MAX)
+        return -1;
     for (uint32_t j = 0; j < table->features; j++)
         if (fabs(value[j]) > 1e30)
             return -1;
@@ -209,6 +229,8 @@ void rfc_table_keep(rfc_table *table, int (*keep)(const void *context, uint32_t 
 
 int rfc_table_append(rfc_table *table, rfc_table *more, char *error, size_t size)
 {
+    if (!table || !more || table->features != more->features)
+        return rf_fail(error, size, "the tables do not have the same features");
     size_t d = table->features, before = table->rows * d, added = more->rows * d,
            room = (size_t)table->rows + more->rows;
     int has_missing = table->missing || more->missing;
@@ -244,6 +266,8 @@ int rfc_table_append(rfc_table *table, rfc_table *more, char *error, size_t size
 
 int rfc_table_unlabel(rfc_table *table)
 {
+    if (!table)
+        return -1;
     uint32_t *label = realloc(table->label, (table->rows + (size_t)1) * sizeof *label);
     if (!label)
         return -1;
@@ -265,6 +289,8 @@ const char *rfc_table_feature(const rfc_table *table, uint32_t feature, char *nu
 
 uint32_t rfc_table_find(const rfc_table *table, const char *text)
 {
+    if (!table || !text)
+        return table ? table->features : 0;
     uint32_t named = rfc_names_find(&table->names, text);
     if (named < table->names.count)
         return named;

@@ -20,6 +20,8 @@ static const struct {
 
 void rfc_task_free(rfc_task *task)
 {
+    if (!task)
+        return;
     rfc_names_free(&task->classes);
     rfc_names_free(&task->labels);
 }
@@ -49,6 +51,8 @@ static int add_class(rfc_task *task, char *text, char *error, size_t size)
 
 int rfc_task_parse(const char *name, const char *classes, rfc_task *task, char *error, size_t size)
 {
+    if (!task || (!name && !classes))
+        return rf_fail(error, size, "a task needs a name or classes");
     memset(task, 0, sizeof *task);
     task->labels_must_occur = name == NULL;
     snprintf(task->name, sizeof task->name, "%s", name ? name : "classes");
@@ -130,6 +134,8 @@ static int apply(const rfc_task *task, rfc_table *t, int all_known, uint64_t *le
 
 int rfc_task_apply(rfc_task *task, rfc_table *train, rfc_table *test, uint64_t *left_out, char *error, size_t size)
 {
+    if (!task || !train || !test || !left_out)
+        return rf_fail(error, size, "a task needs a table of training rows and one to test");
     int all_known = task->labels.count == 0;
     if (all_known && from_labels(task, train, error, size) < 0)
         return -1;

@@ -306,6 +306,10 @@ static int is_fit(const rfc_table *table, const uint32_t *chosen, uint32_t count
 rfc_training *rfc_training_open(const rfc_table *table, const uint32_t *chosen, uint32_t count, uint32_t classes,
                                 uint64_t seed, char *error, size_t size)
 {
+    if (!table) {
+        rf_fail(error, size, "there is no table");
+        return NULL;
+    }
     if (!is_fit(table, chosen, count, classes)) {
         rf_fail(error, size, "%s: not a training set: it needs rows of bytes, of each of %u classes", table->source,
                 classes);

@@ -133,7 +133,7 @@ rf_real RF(outcomes_of)(const rf_description *description, const rf_real setting
 
 int RF(outcome_is_possible)(const rf_description *description, const rf_real setting[], rf_real outcome)
 {
-    if (!rf_outcomes_are_counts(RF_OUTCOMES(description)))
+    if (!rf_outcomes_are_whole(RF_OUTCOMES(description)))
         return 1;
     const rf_real end = RF(outcomes_of)(description, setting);
     return outcome >= 0 && outcome == RF(floor)(outcome) && (!(end > 0) || outcome < end);

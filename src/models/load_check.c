@@ -192,6 +192,10 @@ static int check_description(load *l, const rf_description *d, int can_simulate)
 int rf_description_check(const rf_description *description, int can_simulate, const char *name, char *error,
                          size_t size)
 {
+    if (!description || !name) {
+        snprintf(error, size, "there is no description");
+        return -1;
+    }
     load *l = calloc(1, sizeof *l);
     if (!l) {
         snprintf(error, size, "%s: not enough memory", name);

@@ -24,7 +24,7 @@ const rf_model *rf_model_at(unsigned index) { return index < sizeof models / siz
 const rf_model *rf_model_find(const char *name)
 {
     const rf_model *model;
-    for (unsigned i = 0; (model = rf_model_at(i)) != NULL; i++)
+    for (unsigned i = 0; name && (model = rf_model_at(i)) != NULL; i++)
         if (strcmp(model->f64->description->name, name) == 0)
             return model;
     return NULL;

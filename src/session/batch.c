@@ -5,6 +5,8 @@
 
 rf_batch_state rf_batch_add(rf_batch *batch, const rf_record *record, uint64_t id)
 {
+    if (!batch || !record || batch->count > RF_BATCH_MAX)
+        return RF_BATCH_FULL;
     const int is_missing = isnan(record->outcome), is_new = batch->count == 0;
     if (!is_new && (is_missing || id != batch->id || (id == 0 && batch->count >= batch->together)))
         return RF_BATCH_NEXT;

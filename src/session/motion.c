@@ -10,6 +10,8 @@
 int rf_motion_make(const rf_parameter *parameter, rf_motion_kind kind, const double levels[2], const double times[2],
                    rf_motion *motion, double *drift)
 {
+    if (!parameter || !levels || !times || !motion || !drift || (kind != RF_MOTION_REVERTING && kind != RF_MOTION_TELEGRAPH))
+        return -1;
     const rf64_chart chart = {parameter->chart, parameter->low, parameter->high};
     const int is_reverting = kind == RF_MOTION_REVERTING;
     rf_motion made = {.kind = kind};

@@ -44,6 +44,7 @@ struct rf_passes {
     uint32_t *set;    /* set of each point */
     uint32_t *sorted; /* per parameter, after the last pass: point indices ordered by coordinate */
     size_t from, to; /* records of the current segment */
+    int is_done;     /* it has a result */
 };
 
 /* ---- Opening ---- */
@@ -60,8 +61,10 @@ void rf_passes_close(rf_passes *passes)
 
 int rf_passes_check(const rf_config *config, char *error, size_t size)
 {
-    const rf_description *description = &config->description;
     unsigned parameter;
+    if (rf_config_refuse(config, error, size) < 0)
+        return -1;
+    const rf_description *description = &config->description;
     const rf_status status = rf_config_check(config, &parameter);
     if (config->model->f64->dynamics)
         return rf_fail(error, size, "model %s has dynamics: passes are for static parameters",
@@ -75,8 +78,10 @@ int rf_passes_check(const rf_config *config, char *error, size_t size)
 
 static int check_records(const double records[], size_t count, size_t row, char *error, size_t size)
 {
-    if (count == 0)
+    if (count == 0 || !records)
         return rf_fail(error, size, "there are no records with an outcome");
+    if (count > SIZE_MAX / (row * sizeof *records))
+        return rf_fail(error, size, "%zu records do not fit in memory", count);
     for (size_t i = 0; i < count * row; i++)
         if (!rf64_is_finite(records[i]))
             return rf_fail(error, size, "record %zu holds a number that is not finite", i / row);
@@ -426,6 +431,8 @@ static void sort_points(uint32_t *index, uint32_t count, const double *y, unsign
 
 double rf_passes_quantile(const rf_passes *passes, unsigned parameter, double p)
 {
+    if (!passes || !passes->is_done || parameter >= passes->model.dim || !(p >= 0 && p <= 1))
+        return rf64_nan();
     const rf_passes *s = passes;
     const uint32_t *sorted = s->sorted + (size_t)parameter * s->last;
     double below = 0, last_share = 0, last = 0;
@@ -527,6 +534,8 @@ static void conclude(rf_passes *s, rf_passes_result *r)
 rf_status rf_passes_run(rf_passes *passes, rf_passes_watch *watch, void *user, rf_passes_result *result)
 {
     rf_passes *s = passes;
+    if (!passes || !result)
+        return RF_REFUSED_NULL;
     watcher w = {.watch = watch, .user = user, .progress = {.pass = 1, .count = s->count}};
     uint32_t pass = 0, whole = 0;
     height reached = {0, 0, 0};
@@ -558,7 +567,8 @@ rf_status rf_passes_run(rf_passes *passes, rf_passes_watch *watch, void *user, r
     }
     result->passes = pass + 1;
     result->verdict = RF_PASSES_STOPPED;
-    if (status >= 0 && !w.is_stopped)
+    s->is_done = status >= 0 && !w.is_stopped;
+    if (s->is_done)
         conclude(s, result);
     return status;
 }

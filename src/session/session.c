@@ -19,6 +19,8 @@ static uint32_t attempts_of(const rf_description *description) { return 128u * d
 
 const char *rf_config_belief(const rf_config *config)
 {
+    if (!config)
+        return NULL;
     const int as_usual = config->sampler == RF_WEIGHT && !config->strict && !config->is_float && config->kappa == 1 &&
                          config->shrink == SHRINK && config->attempts == attempts_of(&config->description);
     const unsigned dim = config->description.dim;
@@ -31,6 +33,9 @@ static void clear_if_empty(const char **unit) { *unit = *unit && **unit ? *unit 
 
 rf_config rf_config_default(const rf_model *model)
 {
+    const rf_config none = {.model = NULL};
+    if (!model || !model->f64 || model->f64->layout != RF64_LAYOUT || !model->f64->description)
+        return none;
     rf_config config = {.model = model,
                         .description = *model->f64->description,
                         .design = "auto",
@@ -67,10 +72,17 @@ rf_status rf_config_check(const rf_config *config, unsigned *parameter)
 {
     rf_problem problem;
     rf_status status = RF_OK;
+    unsigned none;
+    unsigned *at = parameter ? parameter : &none;
+    *at = 0;
+    if (!config)
+        return RF_REFUSED_NULL;
+    if (config->description.dim == 0 || config->description.dim > RF_DESCRIBED_MAX)
+        return RF_REFUSED_DIMENSION;
     rf_session_settle(&problem, config);
     for (unsigned i = 0; i < config->description.dim && status >= 0; i++) {
         double mean, variance;
-        *parameter = i;
+        *at = i;
         status = rf_problem_prior(&problem, i, &mean, &variance);
     }
     return status;
@@ -153,6 +165,8 @@ static int learns_nothing(const rf_config *config)
 
 rf_session *rf_session_open(const rf_config *config, char *error, size_t size)
 {
+    if (rf_config_refuse(config, error, size) < 0)
+        return NULL;
     if (learns_nothing(config)) {
         rf_fail(error, size, "drift: nothing to learn, since no parameter of %s walks; give the drift to begin with, too", config->description.name);
         return NULL;
@@ -203,7 +217,7 @@ void rf_session_close(rf_session *session)
 
 rf_session *rf_session_copy(const rf_session *session)
 {
-    owned *memory = malloc(sizeof *memory);
+    owned *memory = session ? malloc(sizeof *memory) : NULL;
     if (!memory)
         return NULL;
     memory->session = *session;
@@ -235,6 +249,8 @@ rf_session *rf_session_copy(const rf_session *session)
 rf_status rf_session_change(rf_session *session, const rf_config *config)
 {
     char error[8];
+    if (!session || !config)
+        return RF_REFUSED_NULL;
     rf_config changed = *session->config;
     memcpy(changed.drift, config->drift, sizeof changed.drift);
     changed.design = config->design;
@@ -243,7 +259,7 @@ rf_status rf_session_change(rf_session *session, const rf_config *config)
     changed.kappa = config->kappa;
     changed.on_lost = config->on_lost;
     changed.anchor_every = config->anchor_every;
-    if (!find_design(&changed, error, sizeof error) && config->design)
+    if (rf_config_refuse(&changed, error, sizeof error) < 0)
         return RF_REFUSED_OPTIONS;
     rf_session_unask(session);
     session->now.is_doubted = 0;
@@ -266,6 +282,10 @@ static void begin_anew(rf_session *s)
 
 rf_status rf_session_restart(rf_session *session)
 {
+    if (!session)
+        return RF_REFUSED_NULL;
+    if (rf_session_is_used_up(session))
+        return RF_REFUSED_USED_UP;
     rf_session_unask(session);
     session->ahead_by = NAN;
     const rf_status status = session->belief->kind->restart(session->belief);
@@ -275,6 +295,10 @@ rf_status rf_session_restart(rf_session *session)
 
 rf_status rf_session_begin(rf_session *session, const rf_gaussian parts[], uint32_t count)
 {
+    if (!session || !parts)
+        return RF_REFUSED_NULL;
+    if (rf_session_is_used_up(session))
+        return RF_REFUSED_USED_UP;
     rf_belief_copy(session->ahead, session->belief);
     const rf_status status = rf_belief_become(session->ahead, parts, count);
     session->ahead_by = NAN;
@@ -288,8 +312,8 @@ rf_status rf_session_begin(rf_session *session, const rf_gaussian parts[], uint3
     return status;
 }
 
-const rf_belief *rf_session_belief(const rf_session *session) { return session->belief; }
-const rf_config *rf_session_config(const rf_session *session) { return session->config; }
+const rf_belief *rf_session_belief(const rf_session *session) { return session ? session->belief : NULL; }
+const rf_config *rf_session_config(const rf_session *session) { return session ? session->config : NULL; }
 
 /* ---- Bytes ---- */
 
@@ -305,6 +329,8 @@ static void save_belief(rf_writer *w, const rf_belief *belief)
 size_t rf_session_save(const rf_session *session, unsigned char *bytes)
 {
     const rf_session *s = session;
+    if (!session)
+        return 0;
     const rf_moving *now = s->now.asked > 0 ? &s->asked : &s->now;
     const rf64_watch *h = &now->watch;
     rf_writer w = {bytes, 0};
@@ -383,19 +409,21 @@ static void replace_belief(rf_belief **old, rf_belief *by)
 int rf_session_load(rf_session *session, const unsigned char *bytes, size_t size)
 {
     rf_session *s = session;
+    if (!session || !bytes)
+        return -1;
     rf_reader r = {bytes, size, 0, 0};
     rf_moving now = {.records = 0};
     rf64_watch *h = &now.watch;
     double live, held_live, unshaken_live;
     int is_learnt = 1;
     now.records = rf_read_u64(&r);
-    now.experiments = (uint32_t)rf_read_u64(&r);
+    now.experiments = rf_read_u32(&r);
     const uint64_t state = rf_read_u64(&r);
     h->state = (rf_health)state;
     uint32_t *const counts[] = {&h->next_anchor,       &h->again,  &h->boost, &h->widened, &h->restarts,
                                 &now.learning.pending, &h->anchors, &now.is_doubted};
     for (unsigned i = 0; i < sizeof counts / sizeof *counts; i++)
-        *counts[i] = (uint32_t)rf_read_u64(&r);
+        *counts[i] = rf_read_u32(&r);
     double *const numbers[] = {&now.time,
                                &now.interval,
                                &now.kappa,

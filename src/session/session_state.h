@@ -16,6 +16,8 @@
 #include "rejfilt/detail/precision.h"
 #undef RF_BITS
 
+#define UPDATES_MAX (UINT32_MAX - 8) /* of a belief: a record takes one number, a reaction of health another */
+
 enum { ANCHORS_MAX = 32 }; /* per batch: bits of rf_moving.anchors */
 
 #define USUAL_STEPS 8.0 /* in steps of the drift from record to record: a belief may be this wide even if its prior is narrower */
@@ -83,6 +85,9 @@ static inline size_t rf_question_size(const rf_session *s) { return s->model.set
 #define RF_MOTION_KIND(motion) ((motion)->kind)
 #endif
 
+/* Returns 0 if a session can be opened with this configuration, as far as its own numbers and names say; else -1 with one line. */
+int rf_config_refuse(const rf_config *config, char *error, size_t size);
+
 /* Fills the problem from a configuration. */
 void rf_session_settle(rf_problem *problem, const rf_config *config);
 
@@ -118,6 +123,9 @@ void rf_learning_step(rf_session *session, const double before[], const double a
 
 /* Standard deviation of a step of parameter i's walk, as learnt so far. */
 double rf_learning_drift(const rf_session *session, unsigned i);
+
+/* Are the update numbers of this seed used up? */
+int rf_session_is_used_up(const rf_session *session);
 
 /* Would rf_session_tell accept this record? Checks without an update. */
 rf_status rf_session_check(const rf_session *session, const rf_record *record);

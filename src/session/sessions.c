@@ -23,8 +23,15 @@ void rf_sessions_close(rf_sessions *sessions)
 
 rf_sessions *rf_sessions_open(const rf_config *config, uint32_t count, char *error, size_t size)
 {
+    if (rf_config_refuse(config, error, size) < 0)
+        return NULL;
     rf_sessions *s = calloc(1, sizeof *s);
     rf_config own = *config;
+    if (count > 0 && config->trial > UINT32_MAX - (count - 1)) {
+        free(s);
+        rf_fail(error, size, "%u sessions from trial %u: trials end at 2^32 - 1", count, config->trial);
+        return NULL;
+    }
     if (count == 0) {
         free(s);
         rf_fail(error, size, "sessions: one at least");
@@ -53,7 +60,7 @@ rf_sessions *rf_sessions_open(const rf_config *config, uint32_t count, char *err
 
 rf_session *rf_sessions_at(const rf_sessions *sessions, uint32_t index)
 {
-    return index < sessions->count ? sessions->all[index] : NULL;
+    return sessions && index < sessions->count ? sessions->all[index] : NULL;
 }
 
 /* ---- Together ---- */
@@ -111,12 +118,16 @@ static rf_status run(round *r, uint32_t count)
 
 rf_status rf_sessions_ask(rf_sessions *sessions, const uint32_t which[], uint32_t count, rf_record questions[])
 {
+    if (!sessions || !questions)
+        return RF_REFUSED_NULL;
     round r = {.sessions = sessions, .which = which, .questions = questions};
     return run(&r, count);
 }
 
 rf_status rf_sessions_tell(rf_sessions *sessions, const uint32_t which[], uint32_t count, const rf_record records[], rf_step steps[])
 {
+    if (!sessions || !records)
+        return RF_REFUSED_NULL;
     round r = {.sessions = sessions, .which = which, .records = records, .steps = steps};
     return run(&r, count);
 }

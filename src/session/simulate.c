@@ -59,8 +59,21 @@ int rf_simulation_check(const rf_simulation *simulation, char *error, size_t siz
 {
     const rf_description *d = &simulation->config.description;
     const rf_world *world = &simulation->world;
-    const long steps = simulation->steps;
+    const long steps = simulation ? simulation->steps : 0;
     rf_problem problem;
+    if (!simulation)
+        return rf_fail(error, size, "there is no simulation");
+    if (rf_config_refuse(&simulation->config, error, size) < 0)
+        return -1;
+    if (steps < 1 || (unsigned long)steps >= UINT32_MAX)
+        return rf_fail(error, size, "steps: %ld; a simulation has 1 to 2^32 - 2", steps);
+    if (simulation->batch < 1 || simulation->batch > RF_ASK_MAX)
+        return rf_fail(error, size, "batch: %u; an update has 1 to %d measurements", simulation->batch, RF_ASK_MAX);
+    if (world->jumps > RF_EVENTS_MAX || world->outages > RF_EVENTS_MAX)
+        return rf_fail(error, size, "there can be %d jumps and %d outages", RF_EVENTS_MAX, RF_EVENTS_MAX);
+    for (uint32_t k = 0; k < world->jumps; k++)
+        if (world->jump[k].parameter >= d->dim)
+            return rf_fail(error, size, "jump: %s has no parameter number %u", d->name, world->jump[k].parameter);
     rf_session_settle(&problem, &simulation->config);
     for (unsigned i = 0; i < d->dim; i++)
         if (world->has_truth >> i & 1 && !is_in_chart(&problem.charts[i], &world->truth[i]))
@@ -81,6 +94,13 @@ int rf_simulation_check(const rf_simulation *simulation, char *error, size_t siz
 rf_status rf_simulate(const rf_simulation *simulation, uint32_t first, uint32_t count, rf_observer *observer,
                       void *user)
 {
+    char reason[8];
+    if (!simulation || !observer)
+        return RF_REFUSED_NULL;
+    if (rf_simulation_check(simulation, reason, sizeof reason) < 0)
+        return RF_REFUSED_OPTIONS;
+    if (count > 0 && first > UINT32_MAX - (count - 1))
+        return RF_REFUSED_USED_UP;
     trying *t = malloc(sizeof *t);
     rf_status status = t ? RF_OK : RF_REFUSED_ENGINE;
     int is_over = 0;

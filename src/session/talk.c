@@ -176,6 +176,10 @@ static double elapsed_to(const rf_session *s, const rf_record records[], uint32_
 
 rf_status rf_session_pass(rf_session *session, double elapsed)
 {
+    if (!session)
+        return RF_REFUSED_NULL;
+    if (!(elapsed >= 0 && elapsed <= RF64_LIMIT))
+        return RF_REFUSED_TIME;
     rf_session_unask(session);
     rf_belief_copy(session->ahead, session->belief);
     const rf_status status = move_on(session, session->ahead, elapsed);
@@ -214,7 +218,7 @@ static int learns_as_one(const rf_session *s, const rf_belief *belief)
 
 void rf_session_unask(rf_session *session)
 {
-    if (session->now.asked > 0)
+    if (session && session->now.asked > 0)
         session->now = session->asked;
 }
 
@@ -260,9 +264,13 @@ static void rivals_of(const rf_belief *belief, const rf64_chart charts[], const 
 RF_APART rf_status rf_session_ask(rf_session *session, uint32_t count, rf_record questions[])
 {
     rf_session *s = session;
+    if (!session || !questions)
+        return RF_REFUSED_NULL;
     const unsigned dim = s->model.dim;
     if (!s->design || count == 0 || count > RF_ASK_MAX)
         return RF_REFUSED_OPTIONS;
+    if (s->now.experiments > UINT32_MAX - 2 * RF_ASK_MAX)
+        return RF_REFUSED_USED_UP;
     if (make_room(s, count) < 0)
         return RF_REFUSED_ENGINE;
     rf_session_unask(s);
@@ -333,6 +341,11 @@ static uint32_t gather(const rf_session *s, const rf_record records[], uint32_t 
         known++;
     }
     return known;
+}
+
+int rf_session_is_used_up(const rf_session *s)
+{
+    return rf_kind_of(s->belief)->updates(s->belief) >= UPDATES_MAX || s->now.experiments > UINT32_MAX - RF_BATCH_MAX;
 }
 
 /* Brings the copy `ahead` to the time of the records. */
@@ -406,6 +419,8 @@ rf_status rf_session_check(const rf_session *session, const rf_record *record)
 {
     double numbers[RF_ROOM + 1], time;
     uint32_t anchors;
+    if (rf_session_is_used_up(session))
+        return RF_REFUSED_USED_UP;
     if (!rf64_is_finite(elapsed_to(session, record, 1, &time)))
         return RF_REFUSED_TIME;
     const uint32_t known = gather(session, record, 1, numbers, &anchors);
@@ -418,6 +433,8 @@ static rf_status tell(rf_session *s, const rf_record records[], uint32_t count, 
     uint32_t anchors;
     if (count == 0 || count > RF_BATCH_MAX)
         return RF_REFUSED_EVIDENCE;
+    if (rf_session_is_used_up(s))
+        return RF_REFUSED_USED_UP;
     if (needed > sizeof t->few / sizeof *t->few && !(t->numbers = (double *)malloc(needed * sizeof *t->numbers)))
         return RF_REFUSED_ENGINE;
     t->known = gather(s, records, count, t->numbers, &anchors);
@@ -530,6 +547,8 @@ double rf_session_quantile(const rf_session *session, unsigned parameter, double
 {
     double mean[RF_ROOM];
     unsigned order[RF_ROOM];
+    if (!session || parameter >= session->model.dim || !(p > 0 && p < 1))
+        return NAN;
     rf_kind_of(session->belief)->moments(session->belief, mean, NULL);
     rf_problem_order(session->problem, mean, order);
     const shown x = natural_of(session, order[parameter], mean[order[parameter]], 0);
@@ -550,6 +569,8 @@ RF_APART void rf_session_show(const rf_session *session, rf_step *step)
     const rf_session *s = session;
     double mean[RF_ROOM], covariance[RF_TRIANGLE(RF_ROOM)];
     unsigned order[RF_ROOM];
+    if (!session || !step)
+        return;
     step->dim = s->model.dim;
     step->belief = s->belief;
     rf_kind_of(s->belief)->moments(s->belief, mean, covariance);
@@ -605,6 +626,8 @@ void rf_session_show_chart_truth(const rf_session *session, const double truth[]
 void rf_session_show_truth(const rf_session *session, const double truth[], rf_step *step)
 {
     double chart[RF_ROOM];
+    if (!session || !truth || !step || step->dim != session->model.dim)
+        return;
     for (unsigned i = 0; i < session->model.dim; i++)
         chart[i] = isnan(truth[i]) ? NAN : rf64_chart_coordinate(&session->problem->charts[i], truth[i]);
     rf_session_show_chart_truth(session, chart, step);
@@ -623,6 +646,8 @@ static void see_interval(rf_session *s, double elapsed, uint32_t count)
 /* is_brief: as rf_session_tell_briefly. */
 static rf_status tell_and_show(rf_session *s, const rf_record records[], uint32_t count, int is_brief, rf_step *step)
 {
+    if (!s || !records)
+        return RF_REFUSED_NULL;
     const rf_health health = s->now.watch.state;
     const uint32_t restarts = s->now.watch.restarts;
     telling t;
@@ -709,9 +734,13 @@ rf_status rf_session_tell_briefly(rf_session *session, const rf_record records[]
 rf_status rf_session_try(rf_session *session, const rf_record records[], uint32_t count)
 {
     rf_session *s = session;
+    if (!session)
+        return RF_REFUSED_NULL;
     const rf64_options options = s->options;
     const rf_engine *engine = s->config->engine;
     telling t;
+    if (!records)
+        return RF_REFUSED_NULL;
     begin_telling(s, &t);
     s->options.attempts = s->options.batches_max = 1;
     s->config->engine = NULL;

@@ -286,8 +286,8 @@ static int auto_load(rf_belief *belief, const unsigned char *bytes, size_t size)
 {
     automatic *a = (automatic *)belief;
     rf_reader r = {bytes, size, 0, 0};
-    a->updates = (uint32_t)rf_read_u64(&r);
-    a->records = (uint32_t)rf_read_u64(&r);
+    a->updates = rf_read_u32(&r);
+    a->records = rf_read_u32(&r);
     const uint64_t is_cloud = rf_read_u64(&r), mixture = rf_read_u64(&r);
     if (r.failed || is_cloud > 1 || mixture > size - r.at)
         return -1;

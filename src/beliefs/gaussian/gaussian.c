@@ -232,7 +232,7 @@ static int gaussian_load(rf_belief *belief, const unsigned char *bytes, size_t s
     const unsigned dim = belief->problem->description.dim;
     rf_real mean[RF_DESCRIBED_MAX], rest[RF_DESCRIBED_MAX], factor[RF_TRIANGLE(RF_DESCRIBED_MAX)];
     rf_reader r = {bytes, size, 0, 0};
-    const uint32_t updates = (uint32_t)rf_read_u64(&r);
+    const uint32_t updates = rf_read_u32(&r);
     for (unsigned i = 0; i < dim; i++)
         mean[i] = (rf_real)rf_read_real(&r);
     for (unsigned i = 0; i < RF_TRIANGLE(dim); i++)

@@ -195,7 +195,7 @@ static size_t gridded_save(const rf_belief *belief, unsigned char *bytes)
 static int gridded_load(rf_belief *belief, const unsigned char *bytes, size_t size)
 {
     rf_reader r = {bytes, size, 0, 0};
-    ((gridded *)belief)->updates = (uint32_t)rf_read_u64(&r);
+    ((gridded *)belief)->updates = rf_read_u32(&r);
     if (r.failed)
         return -1;
     return is_line(belief) ? rf_grid_load(line_of(belief), bytes + r.at, size - r.at) : rf_plane_load(plane_of(belief), bytes + r.at, size - r.at);

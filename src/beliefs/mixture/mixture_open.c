@@ -89,7 +89,7 @@ int rf_mixture_load(rf_belief *belief, const unsigned char *bytes, size_t size)
     mixture *m = (mixture *)belief;
     const unsigned dim = dim_of(m);
     rf_reader r = {bytes, size, 0, 0};
-    m->updates = (uint32_t)rf_read_u64(&r);
+    m->updates = rf_read_u32(&r);
     const uint64_t count = rf_read_u64(&r);
     const uint64_t boxed = rf_read_u64(&r);
     m->loss = rf_read_real(&r);

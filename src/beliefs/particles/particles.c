@@ -168,7 +168,7 @@ static size_t particles_save(const rf_belief *belief, unsigned char *bytes)
 static int particles_load(rf_belief *belief, const unsigned char *bytes, size_t size)
 {
     rf_reader r = {bytes, size, 0, 0};
-    ((particles *)belief)->updates = (uint32_t)rf_read_u64(&r);
+    ((particles *)belief)->updates = rf_read_u32(&r);
     return r.failed ? -1 : rf_smc_load(smc_of(belief), bytes + r.at, size - r.at);
 }
 

@@ -899,8 +899,9 @@ extern "C" __global__ void rejfilt_check(const __grid_constant__ RF(device_fleet
     for (uint32_t i = blockIdx.x * blockDim.x + threadIdx.x; i < fleet.count; i += gridDim.x * blockDim.x) {
         const rf_status status =
             RF(records_check)(&model, fleet.records + (size_t)i * (model.settings + 1u), 1, &fleet.options);
-        if (status < 0)
-            fleet.answer[1] = status;
+        const RF(filter) *filter = (const RF(filter) *)(fleet.filters + (size_t)(fleet.which ? fleet.which[i] : i) * fleet.stride);
+        if (status < 0 || filter->tally.update == UINT32_MAX)
+            fleet.answer[1] = status < 0 ? status : RF_REFUSED_USED_UP;
     }
 }
 
