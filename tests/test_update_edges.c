@@ -174,6 +174,64 @@ static void counts_of_bad_values_saturate(void **state)
     assert_int_equal(x.report.nan, 65535);
 }
 
+static rf_real always_nan(const rf_real x[], const rf_real s[], rf_real y) { (void)x, (void)s, (void)y; return RF(nan)(); }
+static rf_real never(const rf_real x[], const rf_real s[], rf_real y) { (void)x, (void)s, (void)y; return 0; }
+static rf_real constant(const rf_real x[], const rf_real s[], rf_real y) { (void)x, (void)s, (void)y; return RF_C(0.5); }
+static rf_real nan_or_never(const rf_real x[], const rf_real s[], rf_real y) { (void)s, (void)y; return x[0] > 1 ? RF(nan)() : 0; }
+
+/* A broken model is not an outcome that is unlikely: bad values take the blame where they are most of the attempts. */
+static void bad_likelihoods_are_no_surprise(void **state)
+{
+    (void)state;
+    const struct {
+        RF(likelihood) *likelihood;
+        rf_status expected;
+    } cases[] = {{always_nan, RF_NOTE_BROKEN | RF_NOTE_BAD}, {never, RF_NOTE_WIDENED | RF_NOTE_SHORT}, {nan_or_never, RF_NOTE_WIDENED | RF_NOTE_SHORT | RF_NOTE_BAD}};
+    for (int k = 0; k < 3; k++)
+        for (int sampler = RF_REJECT; sampler <= RF_WEIGHT; sampler++)
+            for (uint32_t attempts = 100; attempts <= 200000; attempts *= 2000) {
+                fixture x;
+                const rf_real record[] = {0, 0};
+                set_up_own(&x, cases[k].likelihood, 9);
+                x.options.sampler = (rf_sampler)sampler;
+                x.options.attempts = attempts;
+                x.options.batches_max = 2;
+                const double before = (double)RF(filter_sd)(x.f, 0);
+                assert_int_equal(update(&x, record, 1, NULL), cases[k].expected);
+                assert_true((double)RF(filter_sd)(x.f, 0) > before);
+                x.options.strict = 1;
+                x.options.sampler = RF_REJECT;
+                assert_int_equal(update(&x, record, 1, NULL), cases[k].expected & ~RF_NOTE_SHORT);
+            }
+}
+
+/* An outcome that tells nothing moves random attempts by their sampling error, and is noted; whitened ones not at all. One that
+   tells something is not noted. */
+static void sampling_error_is_noted(void **state)
+{
+    (void)state;
+    const rf_real record[] = {0, 0};
+    unsigned noted[3][2] = {{0}};
+    for (int sampler = RF_REJECT; sampler <= RF_WEIGHT; sampler++)
+        for (int tells = 0; tells < 2; tells++)
+            for (uint64_t seed = 0; seed < 1000; seed++) {
+                fixture x;
+                set_up_own(&x, tells ? zero_above : constant, seed);
+                x.options.sampler = (rf_sampler)sampler;
+                set_prior(&x, 1, 1);
+                noted[sampler][tells] += (update(&x, record, 1, NULL) & RF_NOTE_FEW) != 0;
+            }
+    assert_true(noted[RF_REJECT][0] > 930 && noted[RF_REJECT][0] < 975); /* χ² < 4: 954 ± 6.6 */
+    assert_int_equal(noted[RF_LATTICE][0], 1000);
+    assert_int_equal(noted[RF_LATTICE][1] + noted[RF_WEIGHT][1], 0);
+    assert_true(noted[RF_REJECT][1] < 6); /* 25 accepted at -0.8 ± 0.12: 5e-4 each */
+    assert_true(noted[RF_WEIGHT][0] < 10); /* few of the lattice's beginnings cannot be whitened */
+    fixture many;
+    set_up_own(&many, constant, 1);
+    many.options.attempts = 16384;
+    assert_int_equal(update(&many, record, 1, NULL), RF_OK);
+}
+
 static void updates_refuse(void **state)
 {
     (void)state;
@@ -330,6 +388,8 @@ int main(void)
         cmocka_unit_test(controller_finds_kappa),
         cmocka_unit_test(bad_likelihoods_count_as_zero),
         cmocka_unit_test(counts_of_bad_values_saturate),
+        cmocka_unit_test(bad_likelihoods_are_no_surprise),
+        cmocka_unit_test(sampling_error_is_noted),
         cmocka_unit_test(updates_refuse),
         cmocka_unit_test(failing_engine_changes_nothing),
         cmocka_unit_test(pieces_give_the_same_bits),

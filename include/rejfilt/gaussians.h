@@ -55,7 +55,8 @@ typedef struct rf32_gaussians {
 RF_API rf_status rf32_gaussians_init(rf32_gaussians *g, float mean, float sd);
 
 /* Updates with an outcome. The likelihood may be a density, without a bound. NaN, negative and infinite ones count as 0
-   (RF_NOTE_BAD). An outcome that is impossible everywhere widens all Gaussians by √2 (RF_NOTE_WIDENED).
+   (RF_NOTE_BAD). An outcome that is impossible everywhere widens all Gaussians by √2: RF_NOTE_WIDENED, or RF_NOTE_BROKEN if there
+   were such likelihoods. RF_NOTE_FEW: the outcome tells more than 16 points can resolve.
    RF_REFUSED_EVIDENCE: the outcome is not finite. */
 RF_API rf_status rf32_gaussians_update(rf32_gaussians *g, rf32_likelihood *likelihood, const float setting[],
                                        float outcome);

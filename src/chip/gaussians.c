@@ -9,6 +9,7 @@
 #define MERGER_FREE 1e-5f    /* nats below which a merger is always made */
 #define WEIGHT_LEAST 1e-9f   /* lighter Gaussians are dropped */
 #define VARIANCE_LEAST 9e-3f /* of a posterior in units of its prior's: (spacing of the points / 4)² */
+#define FEW_FROM 0.01f       /* share from which a Gaussian at that limit is noted: one point decided it */
 #define SD_LEAST 1.01f       /* in units of the spacing of floats near the mean */
 
 /* The evaluation points: distance from the mean in standard deviations, on both sides, and weight. Steps grow from the
@@ -168,6 +169,8 @@ static float normalise(learning *l, float total)
         if (p.weight < WEIGHT_LEAST)
             continue;
         loss += p.weight * p.loss;
+        if (p.weight > FEW_FROM && !(p.variance > l->before[i].sd * l->before[i].sd * VARIANCE_LEAST))
+            l->note |= RF_NOTE_FEW;
         l->after[count++] = p;
     }
     l->count = count;
@@ -210,7 +213,7 @@ rf_status rf32_gaussians_update(rf32_gaussians *g, rf32_likelihood *likelihood, 
     g->updates += g->updates < UINT32_MAX;
     float total = total_weight(&l);
     if (!(total >= RF32_SMALLEST_NORMAL && total <= RF32_LARGEST))
-        return widen(g, 2, 0) | l.note | RF_NOTE_WIDENED;
+        return widen(g, 2, 0) | l.note | (l.note & RF_NOTE_BAD ? RF_NOTE_BROKEN : RF_NOTE_WIDENED);
     g->log_evidence += rf32_log(total);
     g->loss += normalise(&l, total);
     g->loss += merge_all(&l);

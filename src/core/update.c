@@ -491,6 +491,18 @@ void RF(evidence_add)(RF(evidence) *evidence, const RF(report) *report)
     evidence->variance_carry = RF(add_rounded)(&evidence->variance, report->log_evidence_variance + evidence->variance_carry);
 }
 
+enum { FEW_BELOW = 16384 }; /* with so many attempts the error is small for thousands of records; the smallest firmware has never so many */
+
+/* Is the move of the mean, Σz̄² in units of the prior, below four times its expected square for a constant likelihood? Then most of it
+   may be sampling error, which adds up over records. Whitened attempts have none in that case. */
+RF_FN int RF(is_noise)(const rf_real *z, unsigned dim, rf_real accepted)
+{
+    rf_real squares = 0;
+    for (unsigned i = 0; i < dim; i++)
+        squares += z[i] * z[i];
+    return accepted * squares < 4 * (rf_real)dim;
+}
+
 /* After the attempts: turns the tally into the new Gaussian of `dim` parameters. */
 RF_FN rf_status RF(conclude_for)(unsigned dim, RF(filter) *filter, RF(task) *task, const RF(options) *options, uint32_t attempts, rf_real *loss)
 {
@@ -502,17 +514,23 @@ RF_FN rf_status RF(conclude_for)(unsigned dim, RF(filter) *filter, RF(task) *tas
     rf_real accepted = RF(accepted)(tally, task->sampler);
     rf_status status = RF_OK;
     status |= tally->largest > 1 ? RF_NOTE_ABOVE : 0;
-    status |= tally->nan || tally->negative || tally->infinite ? RF_NOTE_BAD : 0;
     status |= !options->strict && accepted < (rf_real)options->accepted_min ? RF_NOTE_SHORT : 0;
     if (accepted < (options->strict ? 1 : 2)) {
         status |= RF_NOTE_WIDENED | RF(widen)(filter, 1 + options->recovery);
     } else {
         RF(move_mean)(tally, dim, task, is_white ? task->mean + dim : 0, mean, rest, z);
+        status |= !is_white && !(RF_SAMPLER_LAST == RF_WEIGHT && attempts >= FEW_BELOW) && RF(is_noise)(z, dim, accepted) ? RF_NOTE_FEW : 0;
         status |= accepted < 2 ? RF_NOTE_SINGLE : RF(reshape)(tally, dim, task, options, factor, c);
         if (is_white && !task->no_loss) /* the entropy sum then covers all attempts, at most RF_LATTICE_SIZE */
             *loss = (RF_WIDE_LANES > 1 && dim == 1 ? RF(loss_for) : RF(loss_of))(dim, tally, attempts, mean + dim, factor, z, c);
         for (size_t i = 0; i < RF_TRIANGLE(dim) && is_white; i++)
             mean[dim + i] = factor[i];
+    }
+    const uint32_t bad = (uint32_t)tally->nan + tally->negative + tally->infinite; /* each count ends at 65,535 */
+    if (bad) { /* if they are most of the attempts, they are why too few were accepted */
+        const int is_most = bad > attempts / 2 || (RF_SAMPLER_LAST == RF_WEIGHT && bad >= 65535);
+        const rf_status few = status & (RF_NOTE_WIDENED | RF_NOTE_SHORT);
+        status += RF_NOTE_BAD + (is_most && few ? RF_NOTE_BROKEN - few : 0);
     }
     status |= RF(hold_sd)(filter, task->model, dim, mean, mean + dim);
     RF(rests_put)(filter, dim, rest);

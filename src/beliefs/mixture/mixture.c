@@ -857,7 +857,8 @@ static RF_APART rf_status mixture_update(rf_belief *belief, const double records
         }
     }
     note |= rf_belief_report(report, m->updates++, l.evaluator.points, effective, log_evidence);
-    note |= l.evaluator.nan || l.evaluator.negative || l.evaluator.infinite ? RF_NOTE_BAD : 0;
+    if (l.evaluator.nan || l.evaluator.negative || l.evaluator.infinite)
+        note = note & RF_NOTE_WIDENED ? (note & ~(RF_NOTE_WIDENED | RF_NOTE_SHORT)) | RF_NOTE_BAD | RF_NOTE_BROKEN : note | RF_NOTE_BAD;
     report->nan = counted(l.evaluator.nan);
     report->negative = counted(l.evaluator.negative);
     report->infinite = counted(l.evaluator.infinite);
