@@ -60,6 +60,16 @@ FIRMWARES = {
         "never": {"a report": ["rf32_report_fill"], "likelihoods above the bound": ["rf32_serial_run_look_closer"],
                   "several records": ["rf32_lower_kappa"], "a wide periodic parameter": ["rf32_update_wrapped", "rf32_serial_run_wrap"]},
     },
+    "beacon": {
+        "flags": "-DRF_DIM_MAX=2",
+        "source": "rejfilt.c",
+        "update": ("rf32_update", "measure"),
+        "indirect": {"rf32_serial_run_judge": ["likelihood"], "rf32_serial_run_look_closer": ["likelihood"], "rf32_records_check": [],
+                     "rf32_report_fill": [], "rf32_update": ["rf32_serial_checked"], "rf32_lower_kappa": ["rf32_serial_checked"],
+                     "rf32_prior_independent": [], "rf32_gather_white": ["rf32_serial_checked"]},
+        "near": lambda east, north, sd: math.hypot(as_float(east) - 4, as_float(north) + 7) < 5 * as_float(sd) < 5,
+        "never": {},
+    },
     "fixed": {
         "flags": "-DRFI_WITH_PGH=0 -DRFI_WITH_EVIDENCE=0",
         "source": "rejfilt_fixed.c",

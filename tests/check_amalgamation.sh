@@ -80,6 +80,6 @@ if nm "$work/less" | grep rf_lattice; then
 fi
 
 # the C programs of docs/porting.md, in their order
-cat "$source/ports/float/main.c" "$source/ports/gaussians/main.c" "$source/ports/t1/main.c" "$source/ports/fixed/main.c" >"$work/mains"
+cat "$source/ports/float/main.c" "$source/ports/beacon/main.c" "$source/ports/gaussians/main.c" "$source/ports/t1/main.c" "$source/ports/fixed/main.c" >"$work/mains"
 sed -n '/^```c$/,/^```$/p' "$source/docs/porting.md" | grep -v '^```' | diff - "$work/mains" || { echo "docs/porting.md shows other programs than ports/*/main.c" >&2; exit 1; }
 echo "amalgamation: compiles alone, same bits"

@@ -500,7 +500,7 @@ RF_FN int RF(is_noise)(const rf_real *z, unsigned dim, rf_real accepted)
     rf_real squares = 0;
     for (unsigned i = 0; i < dim; i++)
         squares += z[i] * z[i];
-    return accepted * squares < 4 * (rf_real)dim;
+    return accepted * squares - 4 * (rf_real)dim < 0;
 }
 
 /* After the attempts: turns the tally into the new Gaussian of `dim` parameters. */
@@ -528,7 +528,7 @@ RF_FN rf_status RF(conclude_for)(unsigned dim, RF(filter) *filter, RF(task) *tas
     }
     const uint32_t bad = (uint32_t)tally->nan + tally->negative + tally->infinite; /* each count ends at 65,535 */
     if (bad) { /* if they are most of the attempts, they are why too few were accepted */
-        const int is_most = bad > attempts / 2 || (RF_SAMPLER_LAST == RF_WEIGHT && bad >= 65535);
+        const int is_most = 2 * bad > attempts || (RF_SAMPLER_LAST == RF_WEIGHT && bad >= 65535);
         const rf_status few = status & (RF_NOTE_WIDENED | RF_NOTE_SHORT);
         status += RF_NOTE_BAD + (is_most && few ? RF_NOTE_BROKEN - few : 0);
     }
