@@ -115,6 +115,46 @@ static void test_it_finds_the_truth(void **state)
     }
 }
 
+static double is_wrong; /* which mistake */
+
+static double mistaken(const double x[], const double setting[], double outcome)
+{
+    const double p = 0.5 + 0.5 * rf64_cos(setting[0] * (x[0] - setting[1])), q = outcome != 0 ? p : 1 - p;
+    return is_wrong == 1 ? p : is_wrong == 2 ? 2 * q : is_wrong == 3 ? rf64_nan() : is_wrong == 4 ? q - 0.5 : is_wrong == 5 && setting[0] > 1e6 ? p : q;
+}
+
+/* Also of a model that a program brings itself: when a session opens, or with the first record, and then nothing has changed. */
+static void test_wrong_models_are_told(void **state)
+{
+    static const char *const says[] = {"", "it is the same for every outcome: return 1 - p", "probabilities of whole outcomes are at most 1", "likelihood is NaN",
+                                       "a probability is from 0 to 1", "sum to "};
+    (void)state;
+    rf64_instance own = *rf_model_find("precession")->f64;
+    const rf_model model = {rf_model_find("precession")->f32, &own};
+    char error[600];
+    own.likelihood = mistaken;
+    own.kernels = NULL;
+    for (int wrong = 1; wrong <= 5; wrong++) {
+        rf_config config = rf_config_default(&model);
+        const rf_record good = {.setting = {2, 0.3}, .outcome = 1}, bad = {.setting = {1e7, 0.3}, .outcome = 1};
+        is_wrong = wrong;
+        rf_session *session = rf_session_open(&config, error, sizeof error);
+        if (wrong < 5) {
+            assert_null(session);
+        } else {
+            assert_non_null(session);
+            assert_int_equal(rf_session_tell(session, &bad, 1, NULL), RF_REFUSED_MODEL);
+            assert_int_equal(rf_config_try(&config, bad.setting, error, sizeof error), -1);
+            assert_int_equal(rf_config_try(&config, good.setting, (char[8]){0}, 8), 0);
+            assert_true(rf_session_tell(session, &good, 1, NULL) >= 0);
+            assert_true(rf_session_tell(session, &bad, 1, NULL) >= 0); /* it was not the first */
+        }
+        if (!strstr(error, says[wrong]) || strncmp(error, "model precession: ", 18) != 0 || strchr(error, '\n'))
+            fail_msg("%s", error);
+        rf_session_close(session);
+    }
+}
+
 /* A refused record changes nothing, neither the bytes nor later results. */
 static void test_a_refusal_changes_nothing(void **state)
 {
@@ -1132,6 +1172,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_it_finds_the_truth),
+        cmocka_unit_test(test_wrong_models_are_told),
         cmocka_unit_test(test_a_refusal_changes_nothing),
         cmocka_unit_test(test_what_else_is_refused),
         cmocka_unit_test(test_unask),

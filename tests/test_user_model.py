@@ -635,11 +635,15 @@ int RF(try_it)(void)
     def test_values(self):
         self.environment["REJFILT_MODEL_FLAGS"] = "-O0"  # compiles faster
         for statement, *words in (
-            ("return rf_log(RF_C(-1.0));", "likelihood is NaN at x = 0.785398"),
-            ("return outcome != 0 ? RF_C(1.5) : RF_C(-0.5);", "likelihood is -0.5 at x = "),
-            ("return -rf_log(RF_C(0.0));", "likelihood is inf at x = "),
-            ("return RF_C(0.5) * rf_exp(-x[1] * x[1]);", "likelihood is NaN at x = 0.785398"),
-            ("return RF_C(0.5) * rf_exp(-setting[2] * setting[2]);", "likelihood is NaN at x = 0.785398"),
+            ("return rf_log(RF_C(-1.0));", "likelihood is NaN, outcome = 0, at x = 0.785398, t = 2.2", "look at its indices"),
+            ("return outcome != 0 ? RF_C(1.5) : RF_C(-0.5);", "likelihood is -0.5, outcome = 0, at x = ", "a probability is from 0 to 1"),
+            ("return -rf_log(RF_C(0.0));", "likelihood is inf, outcome = 0, at x = "),
+            ("return rf_sin_squared(x[0] * setting[0]);", "the probabilities of its 2 outcomes sum to ", "it is the same for every outcome: return 1 - p"),
+            ("return outcome != 0 ? RF_C(0.3) : RF_C(0.6);", "sum to 0.9, not to 1, at x = ", "was 1 - p forgotten"),
+            ("return outcome != 0 ? RF_C(1.5) : RF_C(0.5);", "likelihood is 1.5, outcome = 1, at x = ", "probabilities of whole outcomes are at most 1"),
+            ("return setting[0] > RF_C(8.0) ? RF_C(0.9) : RF_C(0.5);", "sum to 1.8, not to 1, at x = "),
+            ("return RF_C(0.5) * rf_exp(-x[1] * x[1]);", "likelihood is NaN, outcome = 0, at x = 0.785398, t = 2.2", "look at its indices"),
+            ("return RF_C(0.5) * rf_exp(-setting[2] * setting[2]);", "likelihood is NaN, outcome = 0, at x = 0.785398, t = 2.2", "look at its indices"),
         ):
             with self.subTest(statement=statement):
                 self.refused(self.write(PRECESSION.replace(BODY, f"    {statement}\n{BODY}")), *words)
@@ -647,6 +651,15 @@ int RF(try_it)(void)
                 "    return setting[0] + outcome > 0 ? RF_C(%s) : RF_C(1.0);\n}\n"
         self.refused(self.write(PRECESSION + bound % "0.5"), "above bound")
         self.refused(self.write(PRECESSION + bound % "0.0"), "bound is 0")
+        self.refused(self.write(RATE.replace("return x[0]", "return (x[0] - 5)")), "expected is -", "the mean of a count is from 0 on")
+        # settings that were not tried are tried with the first record
+        late = "    if (setting[0] > 1000)\n        return RF_C(0.75);\n"
+        self.write(PRECESSION.replace(BODY, late + BODY))
+        for skip in ((), ("--skip-bad",)):
+            done = subprocess.run([COMMAND, "track", "--json", "--model", self.model, *skip], env=self.environment, text=True, capture_output=True,
+                                  input='{"t": 2000, "x_": 0.3, "outcome": 1}\n')
+            self.assertEqual((done.returncode, done.stdout), (REFUSED, ""))
+            self.assertIn("line 1: model precession: the probabilities of its 2 outcomes sum to 1.5, not to 1, at x = ", done.stderr)
 
     def test_crashes_and_endless_loops(self):
         self.environment["REJFILT_MODEL_FLAGS"] = "-O0"  # compiles faster

@@ -200,7 +200,11 @@ static void take_note(stream *s)
 /* The session refused the batch: with --skip-bad counts its records as bad, else reports the reason. */
 static int refuse(stream *s, rf_status status)
 {
+    char wrong[1200];
     rf_session_unask(s->session);
+    for (uint32_t k = 0; k < s->batch.count && status == RF_REFUSED_MODEL; k++)
+        if (rf_config_try(&s->config->run.config, s->batch.record[k].setting, wrong, sizeof wrong) < 0)
+            return cli_error("track: %s: line %ld: %s", s->name, s->last.line, wrong);
     if (s->config->skip_bad) {
         s->source.bad += s->batch.count;
         take_note(s);

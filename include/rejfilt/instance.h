@@ -32,6 +32,7 @@ typedef struct RF(instance) {
     RF(block) *block;                       /* many likelihoods at once, or null; then `likelihood` may be null */
     void *data;                             /* argument of the block function */
     uint16_t one_thread;                    /* 1: its functions must run on the caller's thread */
+    uint16_t is_checked;                    /* 1: opening a session does not check it; then a block function gives `expected` for the outcome NaN */
 } RF(instance);
 
 /* Writes the described charts to charts[dim]. */
@@ -52,6 +53,12 @@ RF_API rf_real RF(outcomes_of)(const rf_description *description, const rf_real 
 
 /* Does the description allow this outcome? Other than real numbers must be whole and within their range. */
 RF_API int RF(outcome_is_possible)(const rf_description *description, const rf_real setting[], rf_real outcome);
+
+/* Tries the model at many places of its parameters' ranges, and with these settings, or with several of their ranges if `setting` is
+   null. Likelihoods must be valid and within the bound, and probabilities of whole outcomes must sum to 1. Sessions do this when they
+   open, and with the first record. Returns 0, or -1 with one line in `error` that begins with `name`; -1 also if a block function fails. */
+RF_API int RF(instance_check)(const RF(instance) *instance, const rf_description *description, const double setting[], const char *name,
+                              char *error, size_t size);
 
 /* Draws an outcome for true parameters x (natural units) with the random words at `index`; NaN if the model's function failed. */
 RF_API rf_real RF(instance_outcome)(const RF(instance) *instance, const rf_real x[], const rf_real setting[], uint64_t seed,

@@ -119,7 +119,11 @@ typedef struct rf_step {
 /* Opaque. */
 typedef struct rf_session rf_session;
 
-/* Opens a session at its prior. Returns NULL and fills `error` with one line on failure. */
+/* Tries the configuration's model with these settings, or with several if `setting` is null (rf64_instance_check). Returns 0, or -1 with
+   one line in `error`: what a session says that refuses its first record with RF_REFUSED_MODEL. */
+RF_API int rf_config_try(const rf_config *config, const double setting[], char *error, size_t size);
+
+/* Opens a session at its prior, if its model passes. Returns NULL and fills `error` with one line on failure. */
 RF_API rf_session *rf_session_open(const rf_config *config, char *error, size_t size);
 /* Frees the session; NULL is allowed. Engine and model remain the caller's. */
 RF_API void rf_session_close(rf_session *session);

@@ -83,6 +83,8 @@ static PyObject *fleet_open(PyObject *self, PyObject *args)
     f->options.recovery = recovery >= 0 ? recovery : config.recovery;
     if (!(f->engine = rf_engine_open(engine, error, sizeof error)))
         return refuse_text("%s", error);
+    if (check_model(f->model, &config.description, NULL) < 0)
+        return NULL;
     f->bytes = rf64_filter_bytes(dim);
     f->memory = PyMem_Calloc(f->count, f->bytes);
     f->chosen = PyMem_Calloc(f->count, sizeof *f->chosen);

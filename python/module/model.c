@@ -155,7 +155,11 @@ static rf_status block64(const double x[], uint32_t n, const double setting[], d
     const int has_outcome = !rf_outcomes_are_expected(m->description.outcomes);
     PyObject *s = setting_of(m, setting), *o = s && has_outcome ? outcome_of(m, outcome) : NULL; /* null ends the list */
     PyObject *answer = s && (o || !has_outcome) ? PyObject_CallFunctionObjArgs(m->function, v.array, s, o, NULL) : NULL;
-    const int status = answer ? take_answer(m, answer, Py_TYPE(v.array), n, out) : -1;
+    int status = answer ? take_answer(m, answer, Py_TYPE(v.array), n, out) : -1;
+    if (status == 0 && memcmp(v.buffer.buf, x, (size_t)n * m->description.dim * sizeof *x) != 0) {
+        refuse_text("model %s changes x in place: compute with a copy, x = x.copy()", m->description.name);
+        status = -1;
+    }
     Py_XDECREF(answer);
     Py_XDECREF(o);
     Py_XDECREF(s);
@@ -163,12 +167,12 @@ static rf_status block64(const double x[], uint32_t n, const double setting[], d
     return status < 0 ? RF_REFUSED_MODEL : RF_OK;
 }
 
-/* Turns the function's expected values into likelihoods. */
+/* Turns the function's expected values into likelihoods; for the outcome NaN they stay as they are. */
 static rf_status expected64(const double x[], uint32_t n, const double setting[], double outcome, double out[], void *data)
 {
     const model_object *m = data;
     const rf_status status = m->expected(x, n, setting, outcome, out, data);
-    for (uint32_t k = 0; k < n && status >= 0; k++)
+    for (uint32_t k = 0; k < n && status >= 0 && !isnan(outcome); k++)
         out[k] = rf64_expected_log(m->description.outcomes, out[k], setting, outcome);
     return status;
 }
@@ -388,7 +392,8 @@ static PyObject *use_functions(PyObject *self, PyObject *args)
                              .simulate = m->simulate || is_expected ? simulate64 : NULL,
                              .block = is_expected ? expected64 : own,
                              .data = m,
-                             .one_thread = one_thread};
+                             .one_thread = one_thread,
+                             .is_checked = 1};
     m->f32 = (rf32_instance){.layout = RF32_LAYOUT,
                              .description = d,
                              .bound = m->bound || is_expected ? bound32 : NULL,
@@ -467,6 +472,36 @@ static PyObject *likelihoods(PyObject *self, PyObject *args)
     return status < 0 ? refuse(status, NULL, NULL) : Py_NewRef(Py_None);
 }
 
+int check_model(model_object *m, const rf_description *d, const double setting[])
+{
+    const uint64_t hash = rf_hash(rf_hash(0, d->parameter, sizeof d->parameter), d->setting, sizeof d->setting);
+    char error[ERROR_MAX] = "", name[128];
+    running r;
+    if (!setting && m->checked == hash)
+        return 0;
+    snprintf(name, sizeof name, "model %s", d->name);
+    begin(&r, m, 0);
+    const int status = rf64_instance_check(m->model->f64, d, setting, name, error, sizeof error);
+    end(&r);
+    if (status < 0 && !PyErr_Occurred())
+        refuse_text("%s", error);
+    m->checked = status < 0 || PyErr_Occurred() ? 0 : hash;
+    return m->checked ? 0 : -1;
+}
+
+/* _check(setting or None) */
+static PyObject *check(PyObject *self, PyObject *setting)
+{
+    model_object *m = (model_object *)self;
+    double settings[RF_DESCRIBED_MAX];
+    if (!m->model)
+        return refuse_text("this model is not made");
+    if (setting != Py_None && numbers_of(setting, settings, m->description.settings, "setting") < 0)
+        return NULL;
+    m->checked = 0;
+    return check_model(m, &m->description, setting == Py_None ? NULL : settings) < 0 ? NULL : Py_NewRef(Py_None);
+}
+
 /* _outcome(x, setting, seed, index): a simulated outcome. */
 static PyObject *draw_outcome(PyObject *self, PyObject *args)
 {
@@ -534,6 +569,7 @@ static PyMethodDef methods[] = {
     {"_use_functions", use_functions, METH_VARARGS, NULL},
     {"_describe", describe_back, METH_NOARGS, NULL},
     {"_likelihoods", likelihoods, METH_VARARGS, NULL},
+    {"_check", check, METH_O, NULL},
     {"_outcome", draw_outcome, METH_VARARGS, NULL},
     {NULL, NULL, 0, NULL},
 };

@@ -34,6 +34,7 @@ typedef struct model_object {
         Py_buffer buffer; /* its memory */
     } views[4];
     unsigned next_view;
+    uint64_t checked; /* hash of the ranges in which it was checked; 0: not yet */
     PyObject *setting;                       /* the latest setting passed to a function, */
     double setting_values[RF_DESCRIBED_MAX]; /* and its numbers */
 } model_object;
@@ -99,6 +100,10 @@ PyObject *fill_tuple(PyObject *tuple, const double *values, unsigned count);
 double number_of(PyObject *given, const char *what);
 /* Reads `count` numbers of a sequence. Returns 0, or -1 and an exception. */
 int numbers_of(PyObject *sequence, double *values, unsigned count, const char *what);
+
+/* Tries the model with these settings; or, with null, with several of their ranges, unless that was done already. Returns 0, or -1 and an
+   exception. */
+int check_model(model_object *model, const rf_description *description, const double setting[]);
 
 /* is_outcome: is it a valid outcome of the model, or NaN for none? refuse_outcome: raises an exception that says why
    not; `where` may be null; returns null. */

@@ -151,6 +151,8 @@ static PyObject *session_open(PyObject *self, PyObject *args)
     if (!(s->engine = rf_engine_open(engine, error, sizeof error)))
         return refuse_text("%s", error);
     s->config.engine = s->engine;
+    if (check_model(s->model, &s->config.description, NULL) < 0)
+        return NULL;
     s->is_long =
         strcmp(s->config.belief, "gaussian") != 0 || (uint64_t)s->config.attempts * s->config.description.dim > 2048;
     running r;
@@ -253,6 +255,21 @@ static int fill_settings(const session_object *s, rf_record *record, uint32_t k)
     return 0;
 }
 
+/* The first record was refused because of the model: says why. The caller may have released the GIL. */
+static void explain(session_object *s, const rf_record records[], uint32_t count)
+{
+    char error[ERROR_MAX];
+    double setting[RF_DESCRIBED_MAX];
+    const PyGILState_STATE state = PyGILState_Ensure();
+    for (uint32_t k = 0; k < count && !PyErr_Occurred(); k++) {
+        for (unsigned i = 0; i < s->config.description.settings; i++)
+            setting[i] = isnan(records[k].setting[i]) && k < s->asked ? s->questions[k].setting[i] : records[k].setting[i];
+        if (!isnan(records[k].outcome) && rf_config_try(&s->config, setting, error, sizeof error) < 0 && !PyErr_Occurred())
+            refuse_text("%s", error);
+    }
+    PyGILState_Release(state);
+}
+
 rf_status learn(session_object *s, const rf_record records[], uint32_t count, int is_brief)
 {
     const int may_fail_unnoticed =
@@ -273,6 +290,8 @@ rf_status learn(session_object *s, const rf_record records[], uint32_t count, in
         copy = done;
     }
     rf_session_close(copy);
+    if (status == RF_REFUSED_MODEL && s->position == 0)
+        explain(s, records, count);
     if (status < 0)
         return status;
     s->has_changed = shown_health(&s->last) != s->before;

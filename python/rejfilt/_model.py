@@ -290,15 +290,21 @@ def tidy(name: str, answer: Any, count: int) -> Floats:
     """What a model's function returned, as `count` numbers."""
     if answer is None:
         raise TypeError(f"model {name} returned None: it has to return its probabilities")
+    kind = getattr(getattr(answer, "dtype", None), "kind", "")
     if np.iscomplexobj(answer):
         raise TypeError(f"model {name} returned complex numbers: probabilities are real")
+    if kind == "O":
+        raise TypeError(f"model {name} returned an array of objects: probabilities are numbers, so let it end with .astype(float)")
+    if kind in ("i", "u") and len(np.unique(answer)) > 2:
+        raise TypeError(f"model {name} returned whole numbers ({answer.dtype}): were they cut? Let it compute with float numbers")
     try:
         numbers = floats("an answer", answer)
     except TypeError:
         raise TypeError(f"model {name} returned {' '.join(repr(answer).split()):.60}: probabilities are numbers") from None
-    if numbers.shape not in ((), (1,), (count,), (1, count)):
-        raise ValueError(f"model {name} returned an array of shape {numbers.shape} for {count} candidates")
-    return np.ascontiguousarray(np.broadcast_to(numbers.reshape(-1), (count,)))
+    if numbers.shape not in ((count,), (1, count)) and (count > 1 or numbers.size != 1):
+        what = f"an array of shape {numbers.shape}" if numbers.ndim else "one number"
+        raise ValueError(f"model {name} returned {what} for {count} candidates, the columns of x: one number for each is needed, of shape ({count},)")
+    return np.ascontiguousarray(numbers.reshape(-1))
 
 
 @functools.lru_cache(maxsize=256)
@@ -421,36 +427,19 @@ class Model(_rejfilt.Model):
         self._likelihoods(rows, self.setting(setting), float(outcome), out)
         return out
 
-    def check(self, setting: Any = None, n: int = 500) -> None:
-        """Tries the model on n candidates from all over the parameters' ranges, with a setting (default: in the middle of its range). Refuses
-        what is no probability: NaN, a negative number, or outcomes whose probabilities do not sum to 1, as when `1 - p` was forgotten.
+    def check(self, setting: Any = None) -> None:
+        """Tries the model at many places of the parameters' ranges, with one setting or (by default) with several of their ranges. Refuses what is
+        no probability: NaN, a negative number, or outcomes whose probabilities do not sum to 1, as when `1 - p` was forgotten. A tracker does this
+        when it opens, and with the settings of its first record.
 
         >>> import rejfilt
         >>> rejfilt.model("ramsey").check()
         >>> rejfilt.model(parameters={"p": (0, 1)}, name="wrong")(lambda x, setting, outcome: x[0]).check()
         Traceback (most recent call last):
         ...
-        rejfilt.Refused: model wrong: the probabilities of its 2 outcomes sum to ..., not to 1, at p = ...
+        rejfilt.Refused: model wrong: the probabilities of its 2 outcomes sum to ..., not to 1, at p = ...; it is the same for every outcome: return 1 - p for the other one
         """
-        rng = np.random.default_rng(1)
-        x = np.array([rng.uniform(p.low, p.high, whole("n", n, 1, 2**20)) for p in self.parameters])
-        values = self.setting({s.name: _middle(s, self.parameters) for s in self.settings} if setting is None else setting)
-        outcomes = range(int(min(self.outcomes_end, 256)) or 1)
-        total = np.zeros(n)
-        for outcome in outcomes:
-            found = self.likelihood(x, values, outcome)
-            with np.errstate(over="ignore"):
-                p = np.exp(found) if self.is_log else found
-            if not (p >= 0).all():
-                self._refuse(f"P({outcome}) is {p[~(p >= 0)][0]:g}", x[:, ~(p >= 0)], values)
-            total += p
-        off = abs(total - 1) > 1e-6
-        if len(outcomes) == self.outcomes_end and off.any():
-            self._refuse(f"the probabilities of its {len(outcomes)} outcomes sum to {total[off][0]:g}, not to 1,", x[:, off], values)
-
-    def _refuse(self, what: str, x: Floats, setting: tuple[float, ...]) -> None:
-        at = [f"{p.name} = {value:g}" for p, value in zip(self.parameters, x[:, 0])] + [f"{s.name} = {value:g}" for s, value in zip(self.settings, setting)]
-        raise Refused(f"model {self.name}: {what} at {', '.join(at)}")
+        self._check(None if setting is None else self.setting(setting))
 
     def draw(self, x: Any, setting: Any = (), seed: Any = None) -> float:
         """An outcome that might be measured if the parameters were x: numbers in their order, or a mapping by name.
@@ -494,19 +483,6 @@ class Model(_rejfilt.Model):
             if p.name == name:
                 return i
         raise Refused(f"no parameter '{name}' in model {self.name}; it has {', '.join(p.name for p in self.parameters)}")
-
-
-def _middle(setting: Setting, parameters: Sequence[Parameter]) -> float:
-    """A value to try."""
-    of = next((p for p in parameters if p.name == setting.of), parameters[0])
-    value = {
-        "fixed": setting.low,
-        "range": (setting.low + setting.high) / 2,
-        "logrange": math.sqrt(max(setting.low, 0) * max(setting.high, 0)),
-        "time": min(max(3.5 / (of.high - of.low), setting.low), setting.high),
-        "guess": of.low + 0.4 * (of.high - of.low),
-    }[setting.role]
-    return float(round(value)) if setting.integer else value
 
 
 def _by_name(module: str, path: str) -> Any:

@@ -174,7 +174,7 @@ class Copies(unittest.TestCase):
             self.assertEqual((type(again), repr(again)), (type(answer), repr(answer)))
 
     def test_settings_in_any_form(self):
-        model = rejfilt.model(parameters={"x": (0, 1)}, settings={"t": rejfilt.Range(0, 9), "v": 0.9})(lambda x, setting, outcome: np.abs(np.cos(setting.v * setting.t * x[0] - outcome)))
+        model = rejfilt.model(parameters={"x": (0, 1)}, settings={"t": rejfilt.Range(0, 9), "v": 0.9})(lambda x, setting, outcome: np.abs(outcome - np.cos(setting.v * setting.t * x[0]) ** 2))
         means = set()
         for setting in ({"t": 2.0}, (2.0,), [2], np.array([2.0]), np.array(2), 2, np.float32(2), (2.0, 0.9), {"t": 2, "v": 0.9}):
             tracker = Tracker(model, seed=1, design=None)
@@ -428,34 +428,35 @@ class Exceptions(unittest.TestCase):
             with self.assertRaises(ZeroDivisionError):
                 run()
 
-    def test_answers_that_are_none(self):
+    def test_answers_later(self):
+        """What is wrong only after the first record: an exception changes nothing; what is masked or NaN is told, and counts as zero."""
+        right = lambda x, outcome: x[0] if outcome else 1 - x[0]  # noqa: E731
+        answers = [right]
+
+        @rejfilt.model(parameters={"x": (0, 1)})
+        def later(x, setting, outcome):
+            return answers[-1](x, outcome)
+
         def tell(answer):
-            made = rejfilt.model(parameters={"x": (0, 1)})(lambda x, setting, outcome: answer(x))
-            tracker = Tracker(made, seed=1)
+            answers.append(right)
+            tracker = Tracker(later, seed=1)
+            tracker.tell(0)
             before = state(tracker)
+            answers.append(answer)
             try:
-                return tracker.tell(1)
+                return tracker.tell(1) & rejfilt.Note.BAD, tracker.mean.x
             except BaseException:
                 self.assertEqual(state(tracker), before)
                 raise
 
-        tell(lambda x: 0.5)
-        tell(lambda x: x)
-        tell(lambda x: x[0].astype(np.float32))
-        tell(lambda x: list(x[0]))
-        tell(lambda x: x[0, ::-1])
-        self.assertTrue(tell(lambda x: np.full(x.shape[1], np.nan)) & rejfilt.Note.BAD)
-        for bad in (lambda x: None, lambda x: "a", lambda x: x[0, :-1], lambda x: np.stack([x[0]] * 2)):
+        for fine in (lambda x, o: x, lambda x, o: x[0].astype(np.float32), lambda x, o: list(x[0]), lambda x, o: x[0, ::-1]):
+            self.assertFalse(tell(fine)[0])
+        for bad in (lambda x, o: None, lambda x, o: "a", lambda x, o: x[0, :-1], lambda x, o: np.stack([x[0]] * 2), lambda x, o: 0.5):
             with self.assertRaises((ValueError, TypeError)):
                 tell(bad)
-
-    def test_masked_answers(self):
-        """What is masked is no number: it is told, and counts as zero."""
-        told = []
-        for answer in (lambda x: np.ma.array(np.ones(x.shape[1]), mask=x[0] > 0.5), lambda x: np.where(x[0] > 0.5, 0.0, 1.0)):
-            tracker = Tracker(rejfilt.model(parameters={"x": (0, 1)})(lambda x, setting, outcome, answer=answer: answer(x)), seed=1)
-            told.append((tracker.tell(1) & rejfilt.Note.BAD, tracker.mean.x))
-        self.assertEqual(told, [(rejfilt.Note.BAD, told[1][1]), (0, told[1][1])])
+        masked, zero = tell(lambda x, o: np.ma.array(np.ones(x.shape[1]), mask=x[0] > 0.5)), tell(lambda x, o: np.where(x[0] > 0.5, 0.0, 1.0))
+        self.assertEqual((masked, zero[0]), ((rejfilt.Note.BAD, zero[1]), 0))
+        self.assertTrue(tell(lambda x, o: np.full(x.shape[1], np.nan))[0])
 
     def test_what_functions_keep(self):
         kept = []
@@ -463,7 +464,7 @@ class Exceptions(unittest.TestCase):
         @rejfilt.model(parameters={"x": (0, 1)})
         def keeps(x, setting, outcome):
             kept.append(x)
-            return x[0]
+            return x[0] if outcome else 1 - x[0]
 
         tracker = Tracker(keeps, seed=1)
         for _ in range(10):
@@ -475,7 +476,9 @@ class Exceptions(unittest.TestCase):
 
         @rejfilt.model(parameters={"x": (0, 1)})
         def meddles(x, setting, outcome):
-            holder[0].tell(1)
+            if holder:
+                holder[0].tell(1)
+            return x[0] if outcome else 1 - x[0]
 
         holder.append(Tracker(meddles, seed=1))
         with self.assertRaisesRegex(Refused, "in use"):

@@ -17,7 +17,7 @@
 #include "clock.h"
 #include "load.h"
 
-enum { OUTCOMES_MAX = 65536, COUNTS_TRIED = 64, SECONDS_MAX = 5 };
+enum { OUTCOMES_MAX = 65536, SECONDS_MAX = 5 };
 
 int rf_load_fail(load *l, const char *format, ...)
 {
@@ -209,95 +209,7 @@ int rf_description_check(const rf_description *description, int can_simulate, co
     return status;
 }
 
-/* ---- One evaluation ---- */
-
-typedef struct point { /* the middle of the prior, and settings to match; what the model does not have is NaN */
-    double x[RF_DESCRIBED_MAX], setting[RF_DESCRIBED_MAX];
-} point;
-
-static point middle(const rf_description *d)
-{
-    point p;
-    for (unsigned i = 0; i < RF_DESCRIBED_MAX; i++)
-        p.x[i] = p.setting[i] = rf64_nan();
-    for (unsigned i = 0; i < d->dim; i++)
-        p.x[i] = d->parameter[i].low + 0.5 * (d->parameter[i].high - d->parameter[i].low);
-    for (unsigned i = 0; i < d->settings; i++) {
-        const rf_setting *s = &d->setting[i];
-        const rf_parameter *of = &d->parameter[s->parameter];
-        double value = s->low;
-        if (s->role == RF_SETTING_RANGE)
-            value = s->low + 0.5 * (s->high - s->low);
-        if (s->role == RF_SETTING_LOGRANGE)
-            value = rf64_sqrt(s->low) * rf64_sqrt(s->high);
-        if (s->role == RF_SETTING_TIME) /* 1 / standard deviation of the uniform prior */
-            value = rf64_min(rf64_max(3.4641016151377544 / (of->high - of->low), s->low), s->high);
-        if (s->role == RF_SETTING_GUESS)
-            value = p.x[s->parameter];
-        p.setting[i] = s->is_integer ? rf64_floor(value + 0.5) : value;
-    }
-    return p;
-}
-
-/* `which` is 'l'ikelihood, 'b'ound or 's'imulate, in float (32) or double (64). */
-static double value_of(const rf_model *m, int bits, char which, const point *p, double last)
-{
-    float x[RF_DESCRIBED_MAX], setting[RF_DESCRIBED_MAX], last32 = (float)last;
-    for (unsigned i = 0; i < RF_DESCRIBED_MAX; i++) {
-        x[i] = (float)p->x[i];
-        setting[i] = (float)p->setting[i];
-    }
-    if (which == 'b')
-        return bits == 64 ? m->f64->bound(p->setting, last) : (double)m->f32->bound(setting, last32);
-    if (which == 's')
-        return bits == 64 ? m->f64->simulate(p->x, p->setting, last) : (double)m->f32->simulate(x, setting, last32);
-    return bits == 64 ? m->f64->likelihood(p->x, p->setting, last) : (double)m->f32->likelihood(x, setting, last32);
-}
-
-static int bad_value(load *l, const rf_description *d, const point *p, int bits, const char *what, double value,
-                     double outcome)
-{
-    char place[1024] = "", number[32];
-    snprintf(number, sizeof number, "%g", value);
-    for (unsigned i = 0; i < d->dim; i++)
-        snprintf(place + strlen(place), sizeof place - strlen(place), "%s%g", i ? ", " : "", p->x[i]);
-    for (unsigned i = 0; i < d->settings; i++)
-        snprintf(place + strlen(place), sizeof place - strlen(place), "%s%g", i ? ", " : "; setting = ", p->setting[i]);
-    return rf_load_fail(l, "%s: %s is %s at x = %s; outcome = %g (in %s)", l->name, what,
-                        value == value ? number : "NaN", place, outcome, bits == 32 ? "float" : "double");
-}
-
-/* Checks that likelihoods are valid and within the bound: for every outcome, or for some and the expected one. */
-static int check_values(load *l, const rf_model *m, int bits)
-{
-    const rf_description *d = m->f64->description;
-    const point p = middle(d);
-    const int has_bound = bits == 64 ? m->f64->bound != NULL : m->f32->bound != NULL, is_log = RF_IS_LOG(*d);
-    const int is_whole = rf_outcomes_are_whole(d->outcomes), is_count = rf_outcomes_are_counts(d->outcomes);
-    const double possible = rf64_outcomes_of(d, p.setting),
-                 expected = m->f64->simulate ? value_of(m, bits, 's', &p, 0) : 0;
-    const unsigned some = !is_whole                                 ? 0
-                          : !is_count                               ? d->outcomes
-                          : possible > 0 && possible < COUNTS_TRIED ? (unsigned)possible
-                                                                    : COUNTS_TRIED;
-    for (unsigned k = 0; k < some + (m->f64->simulate != NULL); k++) {
-        double outcome = k < some ? k
-                         : is_count
-                             ? rf64_floor(rf64_max(possible > 0 ? rf64_min(expected, possible - 1) : expected, 0))
-                             : expected;
-        if (!rf64_is_finite(expected))
-            return bad_value(l, d, &p, bits, rf_outcomes_are_expected(d->outcomes) ? "expected" : "simulate", expected,
-                             outcome);
-        double value = value_of(m, bits, 'l', &p, outcome), bound = has_bound ? value_of(m, bits, 'b', &p, outcome) : 0;
-        if (rf64_is_nan(value) || value > RF64_LARGEST || (!is_log && value < 0))
-            return bad_value(l, d, &p, bits, "likelihood", value, outcome);
-        if (has_bound && (!rf64_is_finite(bound) || (!is_log && bound <= 0)))
-            return bad_value(l, d, &p, bits, "bound", bound, outcome);
-        if (has_bound && value > (is_log ? bound + 1e-3 : bound * 1.001))
-            return bad_value(l, d, &p, bits, "likelihood, which is above bound,", value, outcome);
-    }
-    return 0;
-}
+/* ---- The model ---- */
 
 static int check_model(load *l, const rf_model *m)
 {
@@ -306,7 +218,10 @@ static int check_model(load *l, const rf_model *m)
         return -1;
     if (a->dim != b->dim || a->settings != b->settings || a->outcomes != b->outcomes || a->is_log != b->is_log)
         return rf_load_fail(l, "%s: description is not the same in float and in double", l->name);
-    return check_values(l, m, 32) < 0 || check_values(l, m, 64) < 0 ? -1 : 0;
+    return rf32_instance_check(m->f32, a, NULL, l->name, l->error, l->size) < 0 ||
+                   rf64_instance_check(m->f64, b, NULL, l->name, l->error, l->size) < 0
+               ? -1
+               : 0;
 }
 
 /* ---- The child ---- */

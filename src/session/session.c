@@ -2,6 +2,7 @@
 #include "session_state.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -163,6 +164,13 @@ static int learns_nothing(const rf_config *config)
     return config->learns_drift && !any;
 }
 
+int rf_config_try(const rf_config *config, const double setting[], char *error, size_t size)
+{
+    char name[128];
+    snprintf(name, sizeof name, "model %s", config->description.name);
+    return rf64_instance_check(config->model->f64, &config->description, setting, name, error, size);
+}
+
 rf_session *rf_session_open(const rf_config *config, char *error, size_t size)
 {
     if (rf_config_refuse(config, error, size) < 0)
@@ -171,6 +179,8 @@ rf_session *rf_session_open(const rf_config *config, char *error, size_t size)
         rf_fail(error, size, "drift: nothing to learn, since no parameter of %s walks; give the drift to begin with, too", config->description.name);
         return NULL;
     }
+    if (!config->model->f64->is_checked && rf_config_try(config, NULL, error, size) < 0)
+        return NULL;
     owned *memory = calloc(1, sizeof *memory);
     if (!memory) {
         rf_fail(error, size, "out of memory");

@@ -70,6 +70,7 @@ struct rf_session {
     double *question; /* settings of pending questions, rf_question_size each */
     uint32_t room;    /* most questions in that memory */
     int is_open;
+    int is_tried; /* the model, with the settings of the first record */
 };
 
 /* Numbers per question; at least 1, since a model may have no settings. */

@@ -440,6 +440,14 @@ static rf_status tell(rf_session *s, const rf_record records[], uint32_t count, 
     t->known = gather(s, records, count, t->numbers, &anchors);
     if (is_impossible(s, t->numbers, t->known))
         return RF_REFUSED_OUTCOME;
+#ifndef RF_DEVICE_KIND
+    if (s->now.records == 0 && t->known > 0 && !s->is_tried) { /* settings that opening did not try */
+        char error[8];
+        if (rf_config_try(s->config, t->numbers, error, sizeof error) < 0)
+            return RF_REFUSED_MODEL;
+        s->is_tried = 1;
+    }
+#endif
     t->elapsed = elapsed_to(s, records, count, &t->time);
     rf_status status = bring_ahead(s, t->elapsed);
     if (status < 0)
