@@ -73,8 +73,8 @@ class UserModel(unittest.TestCase):
         return done.stdout
 
     def cached(self):
-        """Files of the cache without receipts, which only record what objects were made from."""
-        return sorted(path.name for path in self.cache.iterdir() if path.suffix != ".made") if self.cache.is_dir() else []
+        """Files of the cache."""
+        return sorted(path.name for path in self.cache.iterdir()) if self.cache.is_dir() else []
 
     def write(self, text):
         self.model.write_text(text)
@@ -274,79 +274,101 @@ int RF(try_it)(void)
 
     # ---- the cache ----
 
-    def test_second_run_compiles_nothing(self):
-        environment, log = self.compiler()
-        self.good(self.write(PRECESSION), **environment)
-        objects = self.cached()
-        self.assertEqual(len(objects), 1)
-        self.assertIn("-shared", log.read_text())
-        self.assertEqual(self.cache.stat().st_mode & 0o777, 0o700)
-        log.write_text("")
-        self.good(self.model, **environment)
-        self.assertEqual(self.cached(), objects)
-        self.assertNotIn("-shared", log.read_text())
-
-    def test_a_receipt_saves_the_compiler(self):
-        """If nothing has changed, the compiler is not called; after any change, it is."""
+    def test_what_is_compiled_again(self):
+        """Nothing that was compiled already. But after any change of the source, a header, the flags or the compiler, even if size and time stay."""
         environment, log = self.compiler()
         header = self.folder / "contrast.h"
-        header.write_text("#define CONTRAST RF_C(0.5)\n")
+        header.write_text("#define CONTRAST RF_C(0.50)\n")
         self.write('#include "contrast.h"\n' + PRECESSION.replace("RF_C(0.5) *", "CONTRAST *"))
-        time.sleep(0.1)  # files written just before are not trusted
-        before = self.good(self.model, **environment)
 
-        def asked():
+        def run(**more):
             log.write_text("")
-            output = self.good(self.model, **environment)
-            return log.read_text() != "", output
+            output = self.good(self.model, **{**environment, **more})
+            return output, "-shared" in log.read_text()
 
-        self.assertEqual(asked(), (False, before))
-        header.write_text("#define CONTRAST RF_C(.25)\n")  # of the same size
-        time.sleep(0.1)
-        is_asked, after = asked()
-        self.assertTrue(is_asked and after != before)
-        self.assertEqual(asked(), (False, after))
-        name = max(self.cache.glob("*.so"), key=lambda path: path.stat().st_mtime)
-        name.write_bytes(name.read_bytes()[:5000])
-        self.assertEqual(asked(), (True, after))
-        self.assertEqual(asked(), (False, after))
-        name.unlink()
-        self.assertEqual(asked(), (True, after))
-        (receipt,) = self.cache.glob("*.made")
-        for damage in (b"", b"x" * 100, receipt.read_bytes()[:-20], receipt.read_bytes().replace(b"\n", b" ")):
-            receipt.write_bytes(damage)
-            self.assertEqual(asked(), (True, after))
-        environment["REJFILT_MODEL_FLAGS"] = "-O0 -DOTHER"
-        self.assertTrue(asked()[0])
+        def replace(path, old, new):  # as `cp -p` of another version
+            before = path.stat()
+            path.write_text(path.read_text().replace(old, new))
+            os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
 
-    def test_an_edited_model_is_compiled_again(self):
-        before = self.good(self.write(PRECESSION))
-        after = self.good(self.write(PRECESSION.replace("RF_C(0.5) *", "RF_C(0.25) *")))
-        self.assertNotEqual(before, after)
-        self.assertEqual(len(self.cached()), 2)
-        self.assertEqual(before, self.good(self.write(PRECESSION)))
-        self.assertEqual(len(self.cached()), 2)
-
-    def test_an_edited_header_of_the_model_compiles_it_again(self):
-        header = self.folder / "contrast.h"
-        header.write_text("#define CONTRAST RF_C(0.5)\n")
-        self.write('#include "contrast.h"\n' + PRECESSION.replace("RF_C(0.5) *", "CONTRAST *"))
-        before = self.good(self.model)
-        header.write_text("#define CONTRAST RF_C(0.25)\n")
-        self.assertNotEqual(before, self.good(self.model))
-
-    def test_flags_are_part_of_the_name(self):
-        self.write(PRECESSION.replace("RF_C(0.5) *", "CONTRAST *"))
-        half = self.good(self.model, REJFILT_MODEL_FLAGS="-O0 -DCONTRAST=RF_C(0.5)")
-        self.assertNotEqual(half, self.good(self.model, REJFILT_MODEL_FLAGS=" -O0  -DCONTRAST=RF_C(0.25) "))
+        first = run()
+        self.assertTrue(first[1])
+        self.assertEqual(self.cache.stat().st_mode & 0o777, 0o700)
+        self.assertEqual((run(), len(self.cached())), ((first[0], False), 1))
+        for path, old, new in ((header, "0.50", "0.25"), (self.model, "CONTRAST *", "RF_C(.33) *"), (self.model, "RF_C(.33) *", "RF_C(.40) *")):
+            before = run()[0]
+            replace(path, old, new)
+            after, is_made = run()
+            self.assertTrue(is_made and after != before)
+            self.assertEqual(run(), (after, False))
+        self.assertEqual([run(REJFILT_MODEL_FLAGS=flags)[1] for flags in ("-O0 -DOTHER", "-O0 -DOTHER=2", "-O0  -DOTHER ")], [True, True, False])
+        replace(self.folder / "logging-cc", "exec cc", "exec  cc")
+        self.assertEqual([run()[1], run()[1]], [True, False])
 
     def test_a_damaged_object_is_made_again(self):
+        """It is never loaded, whichever bit is wrong. The compiler links once; later it gives a copy of that."""
+        script, log, ready = self.folder / "quick-cc", self.folder / "log", self.folder / "ready.so"
+        script.write_text('#!/bin/sh\nout=\nfor word; do [ "$last" = -o ] && out=$word; last=$word; done\n'
+                          f'case "$*" in *-shared*) echo >> {log}; [ -e {ready} ] || cc "$@" -o {ready}; exec cp {ready} "$out";;\n'
+                          f'*" -c "*) [ ! -e {ready} ] || exec touch "$out";; esac\nexec cc "$@"\n')
+        script.chmod(0o700)
+        environment, draw = {"CC": str(script)}, random.Random(1)
+        self.environment.update(environment)
         before = self.good(self.write(PRECESSION))
         (name,) = self.cached()
-        for damage in (b"", b"not an object", (self.cache / name).read_bytes()[:5000]):
-            (self.cache / name).write_bytes(damage)
+        path = self.cache / name
+        whole = path.read_bytes()
+        flips = [draw.randrange(8 * len(whole)) for _ in range(int(os.environ.get("REJFILT_FLIPS", "30")))] + [8 * len(whole) - 1]
+        damaged = [b"", b"not an object", whole[:5000], whole[:-1], whole + b"x", whole[:-16], ready.read_bytes()]
+        damaged += [whole[:bit // 8] + bytes([whole[bit // 8] ^ 1 << bit % 8]) + whole[bit // 8 + 1:] for bit in flips]
+        for damage in damaged:
+            path.write_bytes(damage)
+            log.write_text("")
             self.assertEqual(before, self.good(self.model))
-            self.assertEqual(self.cached(), [name])
+            self.assertEqual((self.cached(), log.read_text(), path.read_bytes() == whole), ([name], "\n", True))
+        log.write_text("")
+        self.assertEqual((before, log.read_text()), (self.good(self.model), ""))
+        shutil.copy(path, self.cache / f"{'0' * 32}.so")  # under another name it is no object of that key
+        self.write(PRECESSION + "#define OTHER\n")
+        ready.unlink()
+        self.good(self.model)
+        other = next(p for p in self.cache.glob("*.so") if p.name not in (name, f"{'0' * 32}.so"))
+        shutil.copy(path, other)
+        log.write_text("")
+        self.good(self.model)
+        self.assertEqual(log.read_text(), "\n")
+
+    def test_what_killed_processes_left_is_removed(self):
+        """Folders of the dead, at once; those of the living stay."""
+        self.write(PRECESSION)
+        self.cache.mkdir(mode=0o700)
+        slow, started = self.folder / "slow-cc", self.folder / "started"
+        slow.write_text('#!/bin/sh\ncase "$*" in *" -c "*) touch "$STARTED"; sleep 60;; esac\nexec cc "$@"\n')
+        slow.chmod(0o700)
+
+        def begin():
+            started.unlink(missing_ok=True)
+            run = subprocess.Popen([COMMAND, "track", "--simulate", "--model", str(self.model)], start_new_session=True,
+                                   env={**self.environment, "CC": str(slow), "STARTED": str(started)}, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            limit = time.monotonic() + LONGEST
+            while not started.exists() and time.monotonic() < limit:
+                time.sleep(0.01)
+            return run
+
+        def kill(run):
+            os.killpg(run.pid, signal.SIGKILL)
+            run.wait(timeout=LONGEST)
+
+        dead = begin()
+        kill(dead)
+        (left,) = self.cache.iterdir()
+        (self.cache / "0123.made").write_text("")
+        alive = begin()
+        self.addCleanup(kill, alive)
+        (held,) = self.cache.glob("tmp.*")
+        self.assertNotEqual(held, left)
+        self.good(self.model)
+        self.assertEqual([p.suffix if p != held else "held" for p in sorted(self.cache.iterdir(), key=lambda p: p.suffix != ".so")], [".so", "held"])
 
     def test_an_object_that_others_may_have_touched_is_made_again(self):
         """Code that others could write is not run; it would report itself."""
@@ -362,7 +384,7 @@ int RF(try_it)(void)
             if mode is not None:
                 path.chmod(mode)
             self.assertEqual(before, self.good(self.model))
-            self.assertEqual(told.exists(), mode == 0o600)  # a file that only we can write is trusted
+            self.assertFalse(told.exists())
             self.assertEqual((path.is_symlink(), path.stat().st_mode & 0o7777), (False, 0o600))
             told.unlink(missing_ok=True)
         if os.geteuid() == 0:

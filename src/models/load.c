@@ -1,6 +1,7 @@
 /* Models from source files: compiled with the system's compiler, kept in a cache, tried in a child
    process, and loaded. */
 #define _GNU_SOURCE /* environ, pipe2 */
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -12,9 +13,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "cache.h"
@@ -227,7 +230,7 @@ static int start(load *l, const words *w, job *j)
                : rf_load_fail(l, "cannot start the compiler '%s': %s", w->word[0], strerror(code));
 }
 
-void rf_load_hash(hash *h, const char *bytes, size_t count)
+static void add_bytes(hash *h, const char *bytes, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
         h->half[0] = (h->half[0] ^ (unsigned char)bytes[i]) * 0x100000001b3u; /* FNV-1a */
@@ -243,11 +246,9 @@ static int finish(load *l, const job *j, hash *h, char text[TEXT_MAX])
     size_t used = 0;
     ssize_t got;
     int status = -1;
-    l->line_length = 0;
     while ((got = read(j->output, part, sizeof part)) > 0 || (got < 0 && errno == EINTR)) {
         size_t count = got > 0 ? (size_t)got : 0, kept = count < TEXT_MAX - 1 - used ? count : TEXT_MAX - 1 - used;
-        rf_load_hash(h, part, count);
-        rf_load_see(l, part, count);
+        add_bytes(h, part, count);
         memcpy(text + used, part, kept);
         used += kept;
     }
@@ -273,6 +274,18 @@ static int run_both(load *l, const words *first, const words *second, hash *h)
     if (finish(l, &b, h, l->output[failed != 0]) != 0)
         failed = 1;
     return failed != 0;
+}
+
+static int read_all(int end, void *bytes, size_t count)
+{
+    for (char *to = bytes; count > 0;) {
+        ssize_t got = read(end, to, count);
+        if (got == 0 || (got < 0 && errno != EINTR))
+            return -1;
+        to += got > 0 ? got : 0;
+        count -= got > 0 ? (size_t)got : 0;
+    }
+    return 0;
 }
 
 /* ---- Compiling ---- */
@@ -333,22 +346,41 @@ static int explain(load *l)
                         is_cut ? length ? "\n…" : "…" : "", help);
 }
 
-/* A hash of everything the object depends on: the commands and the preprocessed source with all macros, which
+/* The compiler itself: its path, as PATH finds it, and what the system says of that file. */
+static void add_compiler(hash *h, const char *name)
+{
+    char path[PATH_MAX];
+    struct stat s = {0};
+    const char *at = getenv("PATH");
+    snprintf(path, sizeof path, "%s", name);
+    for (size_t length; !strchr(name, '/') && at && *at; at += length + (at[length] == ':')) {
+        length = strcspn(at, ":");
+        snprintf(path, sizeof path, "%.*s/%s", (int)length, at, name);
+        if (access(path, X_OK) == 0)
+            break;
+    }
+    const int is_there = stat(path, &s) == 0;
+    const uint64_t about[] = {(uint64_t)s.st_dev,          (uint64_t)s.st_ino,          (uint64_t)s.st_size,         (uint64_t)s.st_mtim.tv_sec,
+                              (uint64_t)s.st_mtim.tv_nsec, (uint64_t)s.st_ctim.tv_sec, (uint64_t)s.st_ctim.tv_nsec, (uint64_t)is_there};
+    add_bytes(h, path, strlen(path) + 1);
+    add_bytes(h, (const char *)about, sizeof about);
+}
+
+/* A hash of everything the object depends on: the compiler, the commands and the preprocessed source with all macros, which
    include the compiler's version and the CPU's features. Returns 0 if the source does not preprocess. */
 static int make_key(load *l, hash *key)
 {
     static const char *const task[] = {"-E", "-dD", "-x", "c", "-", NULL};
     l->is_gcc = 0; /* no key yet */
     words first = command(l, 32, task), second = command(l, 64, task);
-    l->seen[0] = '\0';
-    l->is_unseen = 0;
-    *key = RF_LOAD_HASH;
+    *key = (hash){{0xcbf29ce484222325u, 0x243f6a8885a308d3u}};
+    add_compiler(key, first.word[0]);
     for (unsigned i = 0; i < first.count; i++)
-        rf_load_hash(key, first.word[i], strlen(first.word[i]) + 1);
+        add_bytes(key, first.word[i], strlen(first.word[i]) + 1);
     int status = run_both(l, &first, &second, key);
     l->is_gcc = !strstr(l->output[0], "#define __clang__"); /* clang's output begins with it */
     for (unsigned i = 0; only_gcc[i] && l->is_gcc; i++)
-        rf_load_hash(key, only_gcc[i], strlen(only_gcc[i]));
+        add_bytes(key, only_gcc[i], strlen(only_gcc[i]));
     return status < 0 ? -1 : status == 0;
 }
 
@@ -382,47 +414,125 @@ static int compile_files(load *l, char file[3][96])
     if (!is_made)
         return rf_load_fail(l, "the compiler '%s' made no file, and reported no error; does CC name a compiler?",
                             l->compiler.word[0]);
-    return chmod(file[2], 0600) != 0 || rename(file[2], l->object) != 0 ? fail_to_write(l) : 0;
+    return 0;
 }
 
-/* Builds the object: complete, or not at all. */
-static int compile(load *l)
+/* ---- The cache: KEY.so, an object and after it the hash of its key and its bytes, written once it was tried ---- */
+
+/* Reads the object if it is ours alone: no link, and without permissions for others. Returns its bytes, or null. */
+static char *read_object(const char *path, size_t *size)
+{
+    struct stat s;
+    const int file = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    char *bytes = NULL;
+    if (file >= 0 && fstat(file, &s) == 0 && S_ISREG(s.st_mode) && s.st_uid == geteuid() && (s.st_mode & 07777) == 0600 && s.st_size > 0 &&
+        (bytes = malloc((size_t)s.st_size)) && read_all(file, bytes, *size = (size_t)s.st_size) < 0) {
+        free(bytes);
+        bytes = NULL;
+    }
+    if (file >= 0)
+        close(file);
+    return bytes;
+}
+
+/* Is the object as it was written, for this key? An object that others could have changed, or a damaged one, is made again, not run. */
+static int is_sound(const load *l, const hash *key)
+{
+    size_t size = 0;
+    char *bytes = read_object(l->object, &size);
+    hash h = *key;
+    if (bytes && size > sizeof h)
+        add_bytes(&h, bytes, size - sizeof h);
+    const int is_same = bytes && size > sizeof h && memcmp(bytes + size - sizeof h, &h, sizeof h) == 0;
+    free(bytes);
+    return is_same;
+}
+
+static int seal(const char *path, const hash *key)
+{
+    size_t size = 0;
+    hash h = *key;
+    char *bytes = chmod(path, 0600) == 0 ? read_object(path, &size) : NULL;
+    const int file = bytes ? open(path, O_WRONLY | O_APPEND | O_CLOEXEC) : -1;
+    if (bytes)
+        add_bytes(&h, bytes, size);
+    const int is_written = file >= 0 && write(file, &h, sizeof h) == (ssize_t)sizeof h;
+    free(bytes);
+    return (file >= 0 && close(file) != 0) || !is_written ? -1 : 0;
+}
+
+/* Removes what processes left that were killed: their folders, which nobody holds locked, and temporary files older than an hour; and
+   receipts of earlier versions. */
+static void sweep(const load *l)
+{
+    DIR *all = opendir(l->place);
+    for (struct dirent *one; all && (one = readdir(all));) {
+        char path[PATH_MAX], inside[PATH_MAX + NAME_MAX + 2];
+        struct stat s;
+        const size_t length = strlen(one->d_name);
+        const int is_part = (length > 4 && strcmp(one->d_name + length - 4, ".tmp") == 0) || strstr(one->d_name, ".cubin.");
+        snprintf(path, sizeof path, "%s/%s", l->place, one->d_name);
+        if (strstr(one->d_name, ".made") || (is_part && lstat(path, &s) == 0 && time(NULL) - s.st_mtime > 3600))
+            unlink(path);
+        if (strncmp(one->d_name, "tmp.", 4) != 0)
+            continue;
+        const int folder = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+        DIR *files = folder >= 0 && flock(folder, LOCK_EX | LOCK_NB) == 0 ? opendir(path) : NULL;
+        for (struct dirent *file; files && (file = readdir(files));) {
+            snprintf(inside, sizeof inside, "%s/%s", path, file->d_name);
+            unlink(inside);
+        }
+        if (files) {
+            closedir(files);
+            rmdir(path);
+        }
+        if (folder >= 0)
+            close(folder);
+    }
+    if (all)
+        closedir(all);
+}
+
+/* Compiles the object of `key` in a folder of its own and tries it: it appears in the cache complete, or not at all. The key must be the
+   same afterwards: the source did not change meanwhile. */
+static int make_object(load *l, const hash *key)
 {
     static const char *const names[] = {"32.o", "64.o", "model.so"};
-    char folder[64], file[3][96];
-    snprintf(folder, sizeof folder, "%s/tmp.XXXXXX", l->place);
-    if (!mkdtemp(folder))
-        return fail_to_write(l);
+    char folder[64], file[3][96], object[sizeof l->object];
+    struct stat s;
+    hash after;
+    int lock = -1;
+    sweep(l);
+    for (int tries = 0; lock < 0 && tries < 9; tries++) { /* another process may sweep before the folder is locked */
+        snprintf(folder, sizeof folder, "%s/tmp.XXXXXX", l->place);
+        if (!mkdtemp(folder))
+            return fail_to_write(l);
+        lock = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        if (lock >= 0 && (flock(lock, LOCK_EX | LOCK_NB) != 0 || fstat(lock, &s) != 0 || s.st_nlink == 0)) {
+            close(lock);
+            lock = -1;
+        }
+    }
     for (int i = 0; i < 3; i++)
         snprintf(file[i], sizeof file[i], "%s/%s", folder, names[i]);
-    int status = compile_files(l, file);
+    int status = lock < 0 ? fail_to_write(l) : compile_files(l, file);
+    if (status == 0 && (make_key(l, &after) != 1 || memcmp(&after, key, sizeof after) != 0))
+        status = rf_load_fail(l, "%s changed while it was compiled; try again", l->name);
+    memcpy(object, l->object, sizeof object);
+    memcpy(l->object, file[2], sizeof l->object);
+    status = status == 0 ? rf_load_try(l) : status;
+    memcpy(l->object, object, sizeof object);
+    if (status == 0 && (seal(file[2], key) < 0 || rename(file[2], l->object) != 0))
+        status = fail_to_write(l);
     for (int i = 0; i < 3; i++)
         unlink(file[i]);
     rmdir(folder);
+    if (lock >= 0)
+        close(lock);
     return status;
 }
 
 /* ---- Loading ---- */
-
-/* An object that others could have changed (a link, or other permissions) is replaced, not run. */
-static int is_cached(const load *l)
-{
-    struct stat s;
-    return lstat(l->object, &s) == 0 && S_ISREG(s.st_mode) && s.st_uid == geteuid() && (s.st_mode & 07777) == 0600;
-}
-
-/* Compiles the object of `key`. The key must be the same afterwards: the source did not change meanwhile. */
-static int make_object(load *l, const hash *key)
-{
-    hash after;
-    if (compile(l) < 0)
-        return -1;
-    int is_same = make_key(l, &after) == 1 && memcmp(&after, key, sizeof after) == 0;
-    int status = is_same ? rf_load_try(l) : rf_load_fail(l, "%s changed while it was compiled; try again", l->name);
-    if (status < 0)
-        unlink(l->object);
-    return status;
-}
 
 static const rf_model *find_loaded(const hash *key)
 {
@@ -440,31 +550,10 @@ static void name_object(load *l, const hash *key)
 /* Makes sure that a tested object, or a loaded model, exists under the key. */
 static int prepare(load *l, hash *key)
 {
-    struct timespec begun;
-    char name[33];
-    timespec_get(&begun, TIME_UTC);
     if (make_key(l, key) < 0)
         return -1;
     name_object(l, key);
-    const int status = find_loaded(key) || (is_cached(l) && rf_load_try(l) == 0) ? 0 : make_object(l, key);
-    if (status == 0 && is_cached(l)) {
-        snprintf(name, sizeof name, "%016" PRIx64 "%016" PRIx64, key->half[0], key->half[1]);
-        rf_load_write_receipt(l, name, &begun);
-    }
-    return status;
-}
-
-/* Does a tested object of exactly these files exist? Then nothing needs to be prepared. */
-static int is_known(load *l, hash *key)
-{
-    static const char *const none[] = {NULL};
-    const words w = command(l, 64, none);
-    char name[33];
-    rf_load_name_receipt(l, &w);
-    if (rf_load_read_receipt(l, name) < 0 || sscanf(name, "%16" SCNx64 "%16" SCNx64, &key->half[0], &key->half[1]) != 2)
-        return 0;
-    name_object(l, key);
-    return is_cached(l);
+    return find_loaded(key) || is_sound(l, key) ? 0 : make_object(l, key);
 }
 
 /* Prepares the model in a child process of our own: nobody else waits for its children, and it has no handlers of the
@@ -485,18 +574,6 @@ static void serve(load *l, int end)
     if (written > 0)
         written = write(end, l->error, a.length);
     _exit(written < 0);
-}
-
-static int read_all(int end, void *bytes, size_t count)
-{
-    for (char *to = bytes; count > 0;) {
-        ssize_t got = read(end, to, count);
-        if (got == 0 || (got < 0 && errno != EINTR))
-            return -1;
-        to += got > 0 ? got : 0;
-        count -= got > 0 ? (size_t)got : 0;
-    }
-    return 0;
 }
 
 /* Has a child process prepare the model. Works even if the caller ignores SIGCHLD or reaps our child. */
@@ -534,7 +611,7 @@ static const rf_model *load_model(load *l)
     if (find_source(l) < 0 || write_program(l) < 0 || find_include(l) < 0 || find_cache(l) < 0 ||
         split(l, "CC", "cc", l->compiler_text, &l->compiler) < 0 ||
         split(l, "REJFILT_MODEL_FLAGS", "", l->extra_text, &l->extra) < 0 || set_environment(l) < 0 ||
-        (!is_known(l, &key) && have_prepared(l, &key) < 0))
+        have_prepared(l, &key) < 0)
         return NULL;
     const rf_model *known = find_loaded(&key);
     if (known)
