@@ -766,9 +766,10 @@ static int replay(asking *a, const char *path, rfc_told *told)
     size_t room = 0;
     long end = 0;
     snprintf(mark, sizeof mark, "{\"model\": \"%016llx\"}", (unsigned long long)rfc_model_checksum(a->model));
-    a->journal = fopen(path, "a+");
+    char error[600];
+    a->journal = rf_output_append(path, RF_OUTPUT_DURABLE, error, sizeof error);
     if (!a->journal)
-        return cli_error("classify ask: cannot write '%s'", path);
+        return cli_error("classify ask: %s", error);
     rewind(a->journal);
     ssize_t length = getline(&line, &room, a->journal);
     int code = CLI_OK;
@@ -787,7 +788,7 @@ static int replay(asking *a, const char *path, rfc_told *told)
     }
     free(line);
     if (code == CLI_OK && ftruncate(fileno(a->journal), end) < 0)
-        code = cli_error("classify ask: cannot write '%s'", path);
+        code = cli_error("classify ask: cannot write %s", path);
     fseek(a->journal, 0, SEEK_END);
     if (code == CLI_OK && end == 0)
         code = keep(a, mark);

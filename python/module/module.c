@@ -285,7 +285,7 @@ static PyObject *write_file(PyObject *self, PyObject *args)
     (void)self;
     if (!PyArg_ParseTuple(args, "O&y*", PyUnicode_FSConverter, &path, &contents))
         return NULL;
-    const int status = rf_output_replace(PyBytes_AsString(path), contents.buf, (size_t)contents.len, RF_OUTPUT_OWN, error, sizeof error);
+    const int status = rf_output_replace(PyBytes_AsString(path), contents.buf, (size_t)contents.len, RF_OUTPUT_PRIVATE, error, sizeof error);
     PyBuffer_Release(&contents);
     Py_DECREF(path);
     return status < 0 ? refuse_text("%s", error) : Py_NewRef(Py_None);

@@ -127,7 +127,7 @@ static int sync_directory_of(const char *path)
 static int put(const char *target, const char *temporary, const struct stat *there, const void *bytes, size_t count,
                unsigned how)
 {
-    const int file = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, there ? 0600 : 0666);
+    const int file = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, there || (how & RF_OUTPUT_PRIVATE) == RF_OUTPUT_PRIVATE ? 0600 : 0666);
     if (file < 0)
         return errno;
     if (there && (fchown(file, there->st_uid, there->st_gid) != 0 || fchmod(file, there->st_mode & 0777) != 0))
@@ -156,7 +156,7 @@ int rf_output_replace(const char *path, const void *bytes, size_t count, unsigne
     snprintf(temporary, sizeof temporary, "%s.%016llx.tmp", target, (unsigned long long)tag);
     sigfillset(&all); /* a signal leaves no temporary file */
     pthread_sigmask(SIG_BLOCK, &all, &before);
-    const int reason = put(target, temporary, found == ORDINARY ? &there : NULL, bytes, count, how);
+    const int reason = put(target, temporary, found == ORDINARY && (how & RF_OUTPUT_PRIVATE) != RF_OUTPUT_PRIVATE ? &there : NULL, bytes, count, how);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     return reason ? cannot(path, reason, error, size) : 0;
 }

@@ -15,7 +15,8 @@ enum { RF_PATH_MAX = 4096 }; /* bytes, with the final zero */
 enum {
     RF_OUTPUT_ORDINARY = 1, /* refuse pipes and devices */
     RF_OUTPUT_DURABLE = 2,  /* survive a power cut */
-    RF_OUTPUT_OWN = 4       /* the user did not choose the name: refuse a link */
+    RF_OUTPUT_OWN = 4,      /* the user did not choose the name: refuse a link */
+    RF_OUTPUT_PRIVATE = 12  /* and others have no access, whatever was there */
 };
 
 /* ---- Whole files ---- */

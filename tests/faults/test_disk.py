@@ -1,7 +1,7 @@
 """Disks that are full or cannot be written to: python3 tests/faults/test_disk.py [path/to/rejfilt] [-v]
 
 As root the disk is a tmpfs of 256 KB, mounted for this process alone; without, a limit on the size of files stands in."""
-import ctypes, os, pathlib, resource, shutil, signal, subprocess, sys, unittest
+import ctypes, os, pathlib, resource, shutil, subprocess, sys, unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
 from tracking import COMMAND, LONGEST, ROOT, Live, Run, position, track
@@ -88,7 +88,6 @@ class Folders(Disk):
         output, state, data = self.folder / "out", self.folder / "run.state", self.data * 10
 
         def limit(size):
-            signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
             resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
 
         code, complaint = self.run_into(output, state, data, preexec_fn=lambda: limit(100000))

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "cache.h"
+#include "outputs.h"
 #include "device_types.h"
 
 enum { PROGRAM_MAX = 2 * PATH_MAX + 1024, OPTIONS_MAX = 64, LOG_MAX = 2048 };
@@ -60,14 +61,9 @@ static unsigned char *read_cached(int directory, const char *name, size_t *bytes
 /* Writes the complete file or none. If the cache is not writable, does nothing. */
 static void write_cached(int directory, const char *name, const unsigned char *image, size_t bytes)
 {
-    char other[96];
-    snprintf(other, sizeof other, "%s.%ld", name, (long)getpid());
-    const int file = openat(directory, other, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-    size_t done = 0;
-    for (ssize_t some = 1; file >= 0 && done < bytes && some > 0; done += some > 0 ? (size_t)some : 0)
-        some = write(file, image + done, bytes - done);
-    if (file >= 0 && (close(file) != 0 || done < bytes || renameat(directory, other, directory, name) != 0))
-        unlinkat(directory, other, 0);
+    char path[128];
+    snprintf(path, sizeof path, "/proc/self/fd/%d/%s", directory, name);
+    rf_output_replace(path, image, bytes, RF_OUTPUT_PRIVATE, NULL, 0);
 }
 
 /* ---- Compiling ---- */
