@@ -55,6 +55,17 @@ int __wrap_rename(const char *from, const char *to)
     return strcmp(from, is_renamed) == 0 ? 0 : __real_rename(from, to);
 }
 
+static int synced[2]; /* files and directories */
+
+int __real_fsync(int file);
+int __wrap_fsync(int file)
+{
+    struct stat there;
+    assert_int_equal(fstat(file, &there), 0);
+    synced[S_ISDIR(there.st_mode)]++;
+    return __real_fsync(file);
+}
+
 /* ---- Shared by the tests ---- */
 
 /* Contents while they are written or read. */
@@ -201,6 +212,8 @@ static void test_round_trip(void **state)
         assert_int_equal(load(&back, path, error, sizeof error), 0);
         put_everything(&s);
         assert_saved(&s, path, is_durable);
+        assert_int_equal(synced[0], is_durable);
+        assert_int_equal(synced[1], is_durable);
         assert_int_equal(load(&back, path, error, sizeof error), 1);
         assert_everything(&back);
         assert_int_equal(files_left(), 1);
