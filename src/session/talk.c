@@ -410,7 +410,9 @@ static int is_impossible(const rf_session *s, const double numbers[], uint32_t c
     int is_one = 0;
     for (uint32_t k = 0; k < count; k++) {
         const double *record = numbers + (size_t)k * (s->model.settings + 1u);
-        is_one |= !rf64_outcome_is_possible(&s->config->description, record, record[s->model.settings]);
+        const double outcome = record[s->model.settings];
+        if (rf64_is_finite(outcome) || rf_outcomes_are_counts(s->config->description.outcomes)) /* else it is no evidence */
+            is_one |= !rf64_outcome_is_possible(&s->config->description, record, outcome);
     }
     return is_one;
 }
