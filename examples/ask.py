@@ -22,8 +22,9 @@ rejfilt = subprocess.Popen([command[0], "track", "--ask", "--drift", "0", *comma
                            stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1)
 for number in range(60):
     question = json.loads(rejfilt.stdout.readline())  # {"ask": 0, "t": 2.1, "x_": 1.5, "anchor": false}
-    outcome = measure(question["t"], question["x_"])
-    print(json.dumps({"outcome": outcome}), file=rejfilt.stdin)  # null instead of 0 or 1: no outcome
+    t = round(question["t"], 2)  # this clock has steps of 0.01: the answer says what was used
+    outcome = measure(t, question["x_"])
+    print(json.dumps({"ask": question["ask"], "t": t, "outcome": outcome}), file=rejfilt.stdin)  # null instead of 0 or 1: no outcome
     known = json.loads(rejfilt.stdout.readline())
 rejfilt.stdin.close()  # end of input ends the run
 rejfilt.stdout.read()

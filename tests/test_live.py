@@ -243,6 +243,54 @@ class AskAndTell(Test):
                     live.say("1")
                     self.assertEqual(live.line()["step"], k)
 
+    def test_numbered_answers_with_the_settings_used(self):
+        """In any order, rounded to an instrument's steps, some twice, after a kill with open questions: the run is that of the same
+        records read as data."""
+        for batch, is_table, *more in (1, 0, "--belief=gaussian"), (5, 1, "--belief=gaussian"), (5, 0, "--model=ramsey", "--belief=gaussian"), (1, 1, "--model=ramsey"):
+            lab, records, steps, state = random.Random(3), [], [], str(self.folder / f"{batch}{is_table}")
+            options = ["--on-lost=ignore", f"--batch={batch}", *more]
+            for start in range(0, 6 * batch, 2 * batch):
+                with self.subTest(options=options, start=start), Live("--ask", f"--state={state}", *options) as live:
+                    for turn in range(3):
+                        questions = [live.line() for _ in range(batch)]
+                        self.assertEqual([q["ask"] for q in questions], list(range(len(records), len(records) + batch)))
+                        answers = [{k: round(2 * v) / 2 + (k == "t") if k != "ask" else v for k, v in q.items() if k != "anchor"} for q in questions]
+                        answers = [a | {"outcome": lab.randint(0, 1), "time": 0.5 * a["ask"]} for a in answers]
+                        lines = [",".join(map(str, a.values())) if is_table else json.dumps(a) for a in lab.sample(answers, batch)]
+                        for line in [",".join(answers[0])] * (is_table and turn == 0) + (lines[:1] + lines if turn < 2 else lines[:-1]):
+                            live.say(line)
+                        if turn < 2:
+                            steps.append(live.line())
+                            records += [{k: v for k, v in a.items() if k != "ask"} for a in answers]
+            self.assertEqual(parse(track(*options, given=as_json(records))), steps)
+
+    def test_answers_refused_by_name(self):
+        zero = '{"ask": 0, "outcome": 1}'
+        for more, answers, says in (
+            ([], ['{"ask": 1, "outcome": 1}'], "question 1 was not asked yet; open is 0"),
+            (["--batch=3"], ['{"ask": 3, "outcome": 1}'], "question 3 was not asked yet; open are 0 to 2"),
+            ([], [zero, '{"ask": 0, "outcome": 0}'], "question 0 has another answer already; open is 1"),
+            (["--batch=2"], [zero, '{"ask": 0, "outcome": 1, "t": 9}'], "question 0 has another answer already; open is 1"),
+            ([], ['{"ask": -1, "outcome": 1}'], "key ask: is not the number"),
+            ([], ['{"ask": 0.5, "outcome": 1}'], "key ask: is not the number"),
+            ([], ['{"ask": "a", "outcome": 1}'], "key ask: 'a' is not a number"),
+            ([], ['{"T": 3, "outcome": 1}'], "did you mean 'T'"),
+            ([], ['{"t": "3", "outcome": 1}'], "key t: '3' is not a number"),
+            ([], ["ask,t,outcome", "7,3,1"], "question 7 was not asked yet"),
+        ):
+            with self.subTest(answers=answers):
+                track("--ask", *more, given="\n".join(answers) + "\n", code=2, says=f"line {len(answers)}: ")
+                done = subprocess.run([COMMAND, "track", "--ask", *more], input="\n".join(answers) + "\n", text=True, capture_output=True)
+                self.assertIn(says, done.stderr)
+                rest = "" if answers[0].startswith("ask") else '{"ask": 0, "outcome": 1}\n{"ask": 1, "outcome": 0}\n{"ask": 2, "outcome": 0}\n'
+                passed = track("--ask", "--skip-bad", *more, given="\n".join(answers) + "\n" + rest, says="1 bad records")
+                self.assertEqual(passed, track("--ask", *more, given=rest))
+        state = f"--state={self.folder / 's'}"
+        track("--ask", state, given="1\n")
+        track("--ask", state, given=zero + "\n", code=2, says="question 0 has been answered already; open is 1")
+        gap = [line for line in parse(track("--ask", "--batch=3", given='{"ask": 2, "outcome": 1}\n')) if "step" in line]
+        self.assertEqual([(line["step"], line["records"]) for line in gap], [(2, 1)])  # the questions before it had no outcome
+
     def test_bad_answers(self):
         for answer, says in (("maybe", "malformed"), ("2", "is not 0 or 1"), ("{}", "no key 'outcome'"), ("[1]", "is not"), ('{"outcome": "x"}', "'x'")):
             with self.subTest(answer=answer):

@@ -11,6 +11,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include <jansson.h>
 
@@ -20,7 +21,7 @@ enum { FIELDS_MAX = 1024 };
 #define TIME_MAX 1e19    /* above the nanoseconds since 1970 */
 
 /* Parts of a record: settings from 0, then these, then the truths. */
-enum { OUTCOME = RF_DESCRIBED_MAX, TIME, BATCH, TRUTH, PARTS = TRUTH + RF_DESCRIBED_MAX };
+enum { OUTCOME = RF_DESCRIBED_MAX, TIME, BATCH, ASK, TRUTH, PARTS = TRUTH + RF_DESCRIBED_MAX };
 
 typedef enum format { UNKNOWN, CSV, JSON } format;
 
@@ -33,6 +34,7 @@ struct cli_records {
     char error[512];
     long line, count;
     double time; /* of the last record that had one */
+    double begin; /* of the last batch of answers: those with a number may come in any order after it */
 
     cli_lines lines;
     char *bytes; /* the line, or its first CLI_LINE_MAX bytes */
@@ -127,10 +129,12 @@ static int has_setting(const rf_description *description, const char *name)
 static const char *name_of(const cli_records *r, int part)
 {
     if (part < OUTCOME)
-        return r->settings_given && (unsigned)part < r->description->settings ? r->description->setting[part].name : NULL;
+        return (unsigned)part < r->description->settings ? r->description->setting[part].name : NULL;
     if (part >= TRUTH)
         return (unsigned)(part - TRUTH) < r->description->dim ? r->description->parameter[part - TRUTH].name : NULL;
-    const char *name = part == OUTCOME ? "outcome" : part == TIME ? "time" : "batch";
+    if (part == ASK && r->settings_given)
+        return NULL;
+    const char *name = part == OUTCOME ? "outcome" : part == TIME ? "time" : part == BATCH ? "batch" : "ask";
     return part != OUTCOME && has_setting(r->description, name) ? NULL : name;
 }
 
@@ -150,7 +154,7 @@ static const char *other_name(const cli_records *r, int part)
 
 static int is_required(const cli_records *r, int part)
 {
-    return part == OUTCOME || (part < OUTCOME && name_of(r, part) && r->description->setting[part].role != RF_SETTING_FIXED);
+    return part == OUTCOME || (r->settings_given && part < OUTCOME && name_of(r, part) && r->description->setting[part].role != RF_SETTING_FIXED);
 }
 
 /* Appends to a list "'a', 'b'", which ends in ... when full. */
@@ -353,9 +357,9 @@ static cell json_cell(const cli_records *r, int part)
     }
 }
 
-static int refuse_missing_key(cli_records *r, int part)
+/* The keys of the line and of its settings, ending in null. */
+static void keys_of(const cli_records *r, const char *names[65])
 {
-    const char *names[65];
     size_t n = 0;
     json_t *settings = json_object_get(r->root, "settings");
     for (void *i = json_object_iter(r->root); i && n < 32; i = json_object_iter_next(r->root, i))
@@ -368,7 +372,25 @@ static int refuse_missing_key(cli_records *r, int part)
             names[n++] = name;
     }
     names[n] = NULL;
+}
+
+static int refuse_missing_key(cli_records *r, int part)
+{
+    const char *names[65];
+    keys_of(r, names);
     return refuse_missing(r, CLI_RECORD_BAD, part, names);
+}
+
+/* An answer may leave out a setting, but not misspell it. */
+static int check_spelling(cli_records *r, int part)
+{
+    const char *names[65];
+    for (size_t i = 0; r->format == CSV && i < r->columns && i < 64; i++)
+        names[i] = r->column[i], names[i + 1] = NULL;
+    if (r->format == JSON)
+        keys_of(r, names);
+    const char *name = name_of(r, part), *close = meant(r, name, names);
+    return close && (strlen(name) > 2 || strcasecmp(close, name) == 0) ? refuse_missing(r, CLI_RECORD_BAD, part, names) : 0;
 }
 
 /* Fills r->root with an object; in ask mode a bare outcome becomes one. */
@@ -450,6 +472,8 @@ static int take_setting(cli_records *r, int part, cli_record *record)
 {
     const rf_setting *description = &r->description->setting[part];
     int result = take_number(r, part, SETTING_MAX, &record->setting[part]);
+    if (result == 0 && !r->settings_given) /* the setting that was asked for */
+        return cell_of(r, part).kind == ABSENT ? check_spelling(r, part) : 0;
     if (result == 0 && description->role == RF_SETTING_FIXED)
         record->setting[part] = description->low;
     else if (result == 0 && !record->is_missing && r->format == JSON && cell_of(r, part).kind == ABSENT)
@@ -459,8 +483,8 @@ static int take_setting(cli_records *r, int part, cli_record *record)
     return result;
 }
 
-/* A count must not exceed the setting that limits it. Answers to questions lack that setting; the session checks
-   them. */
+/* A count must not exceed the setting that limits it. Answers to questions may lack that setting; it is then the
+   question's. */
 static int check_count(cli_records *r, const cli_record *record)
 {
     if (record->is_missing || !rf_outcomes_are_counts(r->description->outcomes))
@@ -489,10 +513,11 @@ static int take_time(cli_records *r, cli_record *record)
 {
     int result = take_number(r, TIME, TIME_MAX, &record->time);
     record->has_time = result == 1;
-    if (result != 1 || record->time >= r->time)
+    const double after = record->has_ask ? r->begin : r->time;
+    if (result != 1 || record->time >= after)
         return result;
     char what[96];
-    snprintf(what, sizeof what, "%.15g is earlier than the %.15g of a record before it", record->time, r->time);
+    snprintf(what, sizeof what, "%.15g is earlier than the %.15g of a record before it", record->time, after);
     return refuse_part(r, TIME, what);
 }
 
@@ -511,14 +536,24 @@ static int take_batch(cli_records *r, cli_record *record)
     return record->has_batch;
 }
 
+/* The number of the question that is answered. */
+static int take_ask(cli_records *r, cli_record *record)
+{
+    const int result = take_number(r, ASK, SETTING_MAX, &record->ask);
+    record->has_ask = result == 1;
+    if (result != 1 || (record->ask >= 0 && record->ask == floor(record->ask)))
+        return result;
+    return refuse_part(r, ASK, "is not the number of a question");
+}
+
 static int take_record(cli_records *r, cli_record *record)
 {
     if (take_outcome(r, record) < 0)
         return CLI_RECORD_BAD;
-    for (int part = 0; part < (int)r->description->settings && r->settings_given; part++)
+    for (int part = 0; part < (int)r->description->settings; part++)
         if (take_setting(r, part, record) < 0)
             return CLI_RECORD_BAD;
-    if (check_count(r, record) < 0 || take_time(r, record) < 0 || take_batch(r, record) < 0)
+    if (check_count(r, record) < 0 || take_ask(r, record) < 0 || take_time(r, record) < 0 || take_batch(r, record) < 0)
         return CLI_RECORD_BAD;
     for (int part = TRUTH; part < TRUTH + (int)r->description->dim; part++) {
         int result = take_number(r, part, SETTING_MAX, &record->truth[part - TRUTH]);
@@ -526,7 +561,7 @@ static int take_record(cli_records *r, cli_record *record)
             return CLI_RECORD_BAD;
         record->has_truth |= (unsigned)result << (part - TRUTH);
     }
-    if (record->has_time)
+    if (record->has_time && !(r->time > record->time))
         r->time = record->time;
     r->count++;
     return CLI_RECORD;
@@ -582,6 +617,8 @@ void cli_records_begin_at(cli_records *r, double time)
 {
     if (time > r->time)
         r->time = time;
+    if (time > r->begin)
+        r->begin = time;
 }
 
 int cli_records_is_ready(const cli_records *r) { return cli_lines_is_ready(&r->lines); }
@@ -599,7 +636,7 @@ cli_records *cli_records_open(FILE *from, const char *name, const rf_description
     r->name = name;
     r->description = description;
     r->settings_given = settings_given;
-    r->time = -INFINITY;
+    r->time = r->begin = -INFINITY;
     return r;
 }
 

@@ -9,8 +9,9 @@
      truth.NAME             optional, for the parameter NAME. JSON also has it in "truth": {"NAME": 0.3} or
                             "parameters": [{"name": "NAME", "truth": 0.3}]
    Others are ignored. CSV has commas, semicolons or tabs; fields may be quoted, and only names in the header may
-   hold line breaks. Blank lines and lines that begin with # are skipped. If the records do not have the settings
-   (ask mode), a line may also be a bare number or null, and needs no header. */
+   hold line breaks. Blank lines and lines that begin with # are skipped. In ask mode a
+   line is an answer: settings are optional (those really used), `ask` is the number of the question, and a line may also be
+   a bare number or null without a header. */
 #ifndef REJFILT_CLI_RECORDS_H
 #define REJFILT_CLI_RECORDS_H
 
@@ -22,10 +23,12 @@ typedef struct cli_record {
     double setting[RF_DESCRIBED_MAX]; /* at most 1e15 in size; NAN: not given (ask mode, or a missing outcome) */
     double outcome;               /* NAN when missing */
     int is_missing;
-    double time; /* never before the time of an earlier record */
+    double time; /* never before the time of an earlier record; with has_ask never before cli_records_begin_at */
     int has_time;
     char batch[32]; /* consecutive records with equal ids are one batch; the number 3 and the text 3 are equal */
     int has_batch;
+    double ask; /* ask mode: the number of the question, if has_ask */
+    int has_ask;
     double truth[RF_DESCRIBED_MAX]; /* NAN: unknown */
     unsigned has_truth;         /* bit i: truth[i] is known */
 } cli_record;

@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "answers.h"
 #include "clock.h"
 #include "file.h"
 #include "output.h"
@@ -25,7 +26,7 @@ typedef struct stream {
     cli_history history;       /* rows of its picture, kept beside the checkpoint */
     double flushed;         /* time of the last flush, in seconds */
     rf_batch batch;         /* records of the next update */
-    rf_record questions[RF_ASK_MAX]; /* the questions asked last */
+    cli_answers answers;    /* the questions asked last */
     cli_record last;        /* latest record of the batch */
     cli_record next;        /* first record of the next batch, */
     int has_next;           /* if already read */
@@ -139,17 +140,30 @@ static int load_state(stream *s)
 
 /* ---- Records ---- */
 
-/* Reads as many answers as there were questions. */
+/* Reads answers, in any order, until every question has one. */
 static int next_answers(stream *s)
 {
     int got = CLI_RECORD;
+    char why[200];
     s->batch.count = 0;
-    while (s->batch.count < s->config->run.batch && (got = cli_source_next(&s->source, &s->next)) == CLI_RECORD) {
-        s->last = s->next;
-        s->first_line = s->batch.count == 0 ? s->last.line : s->first_line;
-        s->batch.record[s->batch.count++] = cli_record_told(&s->last);
+    while (s->answers.answered < s->answers.count && (got = cli_source_next(&s->source, &s->next)) == CLI_RECORD) {
+        const cli_answer taken = cli_answers_take(&s->answers, &s->config->run.config.description, &s->next, why, sizeof why);
+        s->last = taken == CLI_ANSWER_TAKEN ? s->next : s->last;
+        s->first_line = s->answers.answered == 1 ? s->last.line : s->first_line;
+        if (taken != CLI_ANSWER_BAD)
+            continue;
+        if (!s->config->skip_bad) {
+            cli_error("track: %s: line %ld: %s", s->name, s->next.line, why);
+            return CLI_RECORD_BAD;
+        }
+        s->source.bad++;
     }
-    return s->batch.count > 0 && got == CLI_RECORDS_END ? CLI_RECORD : got;
+    if (s->answers.answered == 0 || (got != CLI_RECORD && got != CLI_RECORDS_END))
+        return got;
+    s->batch.count = cli_answers_all(&s->answers, s->batch.record);
+    for (uint32_t k = 0; k < s->batch.count; k++)
+        cli_records_begin_at(s->source.records, s->batch.record[k].time);
+    return CLI_RECORD;
 }
 
 /* Reads one batch. Returns CLI_RECORD, or why there is none; a batch ended by the end of input is complete. */
@@ -210,26 +224,19 @@ static int refuse(stream *s, rf_status status)
         take_note(s);
         return CLI_OK;
     }
-    const rf_description *d = &s->config->run.config.description;
-    const int has_most = rf_outcomes_are_counts(d->outcomes) && rf_outcomes_has_setting(d->outcomes);
-    for (uint32_t k = 0; k < s->batch.count && has_most; k++) {
-        const rf_record *r = &s->batch.record[k];
-        const unsigned most = rf_outcomes_setting(d->outcomes);
-        if (!isnan(r->outcome) && !rf64_outcome_is_possible(d, r->setting, r->outcome))
-            return cli_error("track: %s: line %ld: outcome %.15g is not a whole number from 0 to %s = %.15g", s->name,
-                             s->last.line, r->outcome, d->setting[most].name, r->setting[most]);
-    }
     char why[CLI_WHY];
     return cli_error("track: %s: line %ld: %s", s->name, s->last.line, cli_why(status, s->engine, why));
 }
 
 /* Prints the settings of the next experiments. */
-static int ask(stream *s, rf_record questions[])
+static int ask(stream *s)
 {
+    rf_record *questions = s->answers.question;
     const rf_description *description = &s->config->run.config.description;
     const rf_status status = rf_session_ask(s->session, s->config->run.batch, questions);
     if (status < 0)
         return cli_error("track: %s", rf_status_text(status));
+    cli_answers_open(&s->answers, s->checkpoint.position, s->config->run.batch);
     for (uint32_t k = 0; k < s->config->run.batch && !cli_interrupted; k++)
         cli_output_ask(stdout, (cli_format)s->config->format, description, (long)s->checkpoint.position + (long)k, questions[k].is_anchor, questions[k].setting);
     return cli_flush();
@@ -255,9 +262,8 @@ static int keep(const stream *s)
 /* One update: question, answer, checkpoint. A question without an answer is withdrawn. */
 static int one_step(stream *s, int *is_over)
 {
-    rf_record *questions = s->questions;
     rf_step step;
-    if (s->config->ask && ask(s, questions) != CLI_OK)
+    if (s->config->ask && ask(s) != CLI_OK)
         return end_all(s);
     const int got = s->config->ask ? next_answers(s) : next_batch(s);
     if (got != CLI_RECORD)
@@ -269,8 +275,6 @@ static int one_step(stream *s, int *is_over)
         return CLI_OK;
     if (s->description->is_kept_only)
         return keep(s);
-    for (uint32_t k = 0; k < s->batch.count && s->config->ask; k++)
-        memcpy(s->batch.record[k].setting, questions[k].setting, sizeof questions[k].setting);
     const rf_status status = rf_session_tell(s->session, s->batch.record, s->batch.count, &step);
     if (status < 0)
         return refuse(s, status);
