@@ -3,6 +3,7 @@
 #include "testing.h"
 
 #include "../apps/cli/records.h"
+#include "rejfilt/philox.h"
 
 #include <fcntl.h>
 #include <math.h>
@@ -183,7 +184,7 @@ static void test_good_csv(void **state)
         {&real, GIVEN, "outcome\n-1e300\nnull\n", "line 2: -> -1e+300\nline 3: -> nothing\n"},
         /* a setting called time is an ordinary setting and may go back */
         {&counts, GIVEN, "time,outcome\n5,3\n4,0\n", "line 2: time=5 -> 3\nline 3: time=4 -> 0\n"},
-        {&ramsey, ASK, "outcome,t,time\n1,no number,2\n", "line 2: -> 1 at 2\n"},
+        {&ramsey, ASK, "outcome,t,time\n1,,2\n1,3,2\n", "line 2: -> 1 at 2\nline 3: t=3 -> 1 at 2\n"},
         {&ramsey, ASK, "outcome\n1\n0\n", "line 2: -> 1\nline 3: -> 0\n"},
     };
     CHECK(cases);
@@ -217,8 +218,8 @@ static void test_good_json(void **state)
          "{\"outcome\":0,\"time\":null,\"batch\":\"3\",\"truth\":null}\n{\"outcome\":0,\"batch\":null,\"truth\":3}\n",
          "line 1: -> 2 at 1.5 batch a level=0.5\nline 2: -> -2.5 at 1.5 batch 3 level=0.6\nline 3: -> 0 batch 3\n"
          "line 4: -> 0\n"},
-        {&ramsey, ASK, "1\nnull\n {\"outcome\":1}\n{\"outcome\":0,\"time\":3.2,\"t\":\"x\"}\n0\n",
-         "line 1: -> 1\nline 2: -> nothing\nline 3: -> 1\nline 4: -> 0 at 3.2\nline 5: -> 0\n"},
+        {&ramsey, ASK, "1\nnull\n {\"outcome\":1}\n{\"outcome\":0,\"time\":3.2,\"t\":3}\n0\n{\"ask\":7,\"x_\":null,\"outcome\":1}\n",
+         "line 1: -> 1\nline 2: -> nothing\nline 3: -> 1\nline 4: t=3 -> 0 at 3.2\nline 5: -> 0\nline 6: -> 1\n"},
         {&real, ASK, "-1.5e3\n2", "line 1: -> -1500\nline 2: -> 2\n"},
         {&real, ASK, "null\n2\n", "line 1: -> nothing\nline 2: -> 2\n"},
     };
@@ -236,6 +237,9 @@ static void test_bad_csv(void **state)
         {&ramsey, GIVEN, HEADER "1 s,1,1,,,\n", "data: line 2: column t: '1 s' is not a number\n"},
         {&ramsey, GIVEN, HEADER "a\tb\033c,1,1,,,\n", "data: line 2: column t: 'a?b?c' is not a number\n"},
         {&ramsey, GIVEN, HEADER ",1,1,,,\n", "data: line 2: column t: is empty\n"},
+        {&ramsey, GIVEN, HEADER "0x10,1,1,,,\n", "data: line 2: column t: '0x10' is not a number\n"},
+        {&ramsey, GIVEN, HEADER "1,-0X1p3,1,,,\n", "data: line 2: column x_: '-0X1p3' is not a number\n"},
+        {&ramsey, GIVEN, HEADER "1,infinity,1,,,\n", "data: line 2: column x_: infinity is not finite\n"},
         {&ramsey, GIVEN, HEADER "1,nan,1,,,\n", "data: line 2: column x_: nan is not finite\n"},
         {&ramsey, GIVEN, HEADER "1,-inf,1,,,\n", "data: line 2: column x_: -inf is not finite\n"},
         {&ramsey, GIVEN, HEADER "1,1e999,1,,,\n", "data: line 2: column x_: 1e999 is not finite\n"},
@@ -442,6 +446,36 @@ static void ring(int is_on)
 
 /* Each record arrives with its line, while the pipe stays open. If the reader waited for the next line, the alarm
    would end this test. */
+/* Wrong times among times in order, with pauses: each costs one record, itself. */
+static void test_wrong_times(void **state)
+{
+    enum { RECORDS = 120 };
+    (void)state;
+    for (uint32_t run = 0; run < 200; run++) {
+        char text[16384] = "outcome,time\n", message[64];
+        double time = 0;
+        int is_wrong[RECORDS];
+        for (uint32_t k = 0; k < RECORDS; k++) {
+            const rf_words w = rf_draw(run, 0, k, 0, RF_FOR_USER);
+            const double by = (double)w.word[1] / 4294967296.0;
+            is_wrong[k] = run % 4 ? w.word[0] % 8 == 0 && k + 1 < RECORDS : k == run / 4 || k == RECORDS - 2; /* some in a row; never the last */
+            time += is_wrong[k] ? 0 : w.word[2] % 50 == 0 ? 1e5 * by : 0.5 + by;
+            const double far = w.word[3] % 2 || time == 0 ? 1e7 * (1 + by) : -5e6 - by;
+            snprintf(text + strlen(text), sizeof text - strlen(text), "1,%.9g\n", is_wrong[k] ? (run % 4 ? far : 1e9) : time);
+        }
+        reading in = open_bytes(text, strlen(text), &real, GIVEN);
+        cli_record record;
+        for (int k = 0; k < RECORDS; k++) {
+            const int got = cli_records_next(in.records, &record);
+            snprintf(message, sizeof message, "line %d: column time: ", k + 2);
+            if (got != (is_wrong[k] ? CLI_RECORD_BAD : CLI_RECORD) || (is_wrong[k] && !strstr(cli_records_error(in.records), message)))
+                fail_msg("run %u, line %d: %d, wrong %d: %s\n%s", run, k + 2, got, is_wrong[k], cli_records_error(in.records), text);
+        }
+        assert_int_equal(cli_records_next(in.records, &record), CLI_RECORDS_END);
+        close_reading(in);
+    }
+}
+
 static void test_live_pipe(void **state)
 {
     (void)state;
@@ -600,7 +634,7 @@ int main(void)
         cmocka_unit_test(test_good_csv),    cmocka_unit_test(test_good_json),    cmocka_unit_test(test_bad_csv),
         cmocka_unit_test(test_bad_headers), cmocka_unit_test(test_bad_json),     cmocka_unit_test(test_zero_bytes),
         cmocka_unit_test(test_long_lines),  cmocka_unit_test(test_many_columns), cmocka_unit_test(test_live_pipe),
-        cmocka_unit_test(test_unreadable),  cmocka_unit_test(test_mutations),
+        cmocka_unit_test(test_wrong_times), cmocka_unit_test(test_unreadable),  cmocka_unit_test(test_mutations),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -100,3 +100,9 @@ int cli_lines_is_ready(const cli_lines *l)
 {
     return l->is_over || memchr(l->input + l->at, '\n', l->end - l->at) != NULL;
 }
+
+int cli_lines_is_soon(const cli_lines *l, int milliseconds)
+{
+    struct pollfd readable = {fileno(l->from), POLLIN, 0};
+    return cli_lines_is_ready(l) || readable.fd < 0 || poll(&readable, 1, milliseconds) > 0;
+}

@@ -35,4 +35,7 @@ int cli_lines_next(cli_lines *l);
 /* Would the next call return without waiting? */
 int cli_lines_is_ready(const cli_lines *l);
 
+/* Does more of the input come within this time? */
+int cli_lines_is_soon(const cli_lines *l, int milliseconds);
+
 #endif

@@ -15,7 +15,13 @@
 
 #include <jansson.h>
 
-enum { FIELDS_MAX = 1024 };
+enum {
+    FIELDS_MAX = 1024,
+    AHEAD = 32, /* records read ahead, while there are some, to tell a wrong time from a pause, */
+    PATIENCE = 100 /* milliseconds to wait for them after a suspicious gap, */
+};
+#define SUSPICIOUS 4.0 /* which is longer than all before by this factor */
+
 
 #define SETTING_MAX 1e15 /* beyond it, a phase setting * parameter has no significant digits */
 #define TIME_MAX 1e19    /* above the nanoseconds since 1970 */
@@ -25,6 +31,13 @@ enum { OUTCOME = RF_DESCRIBED_MAX, TIME, BATCH, ASK, TRUTH, PARTS = TRUTH + RF_D
 
 typedef enum format { UNKNOWN, CSV, JSON } format;
 
+/* What a line was, until it is taken. */
+typedef struct entry {
+    int result;
+    cli_record record;
+    char error[512];
+} entry;
+
 struct cli_records {
     const char *name;
     const rf_description *description;
@@ -32,8 +45,12 @@ struct cli_records {
     format format;
     int has_failed;
     char error[512];
-    long line, count;
+    long line, count; /* line: the one read last */
     double time; /* of the last record that had one */
+    double gap;  /* longest time between two records, and the number of such times */
+    long gaps;
+    entry ahead[AHEAD]; /* a ring */
+    unsigned first, queued;
     double begin; /* of the last batch of answers: those with a number may come in any order after it */
 
     cli_lines lines;
@@ -218,7 +235,7 @@ static int parse_number(const char *text, char separator, double *value)
     char *end, point[RF_CSV_NUMBER];
     text = rf_csv_number(text, separator, point);
     *value = cli_real_read(text, &end);
-    return end != text && *end == '\0';
+    return end != text && *end == '\0' && !strpbrk(text, "xX"); /* strtod reads 0x10, too */
 }
 
 /* Is it the name of this column, whose bytes are UTF-8 or Latin-1? */
@@ -513,12 +530,7 @@ static int take_time(cli_records *r, cli_record *record)
 {
     int result = take_number(r, TIME, TIME_MAX, &record->time);
     record->has_time = result == 1;
-    const double after = record->has_ask ? r->begin : r->time;
-    if (result != 1 || record->time >= after)
-        return result;
-    char what[96];
-    snprintf(what, sizeof what, "%.15g is earlier than the %.15g of a record before it", record->time, after);
-    return refuse_part(r, TIME, what);
+    return result;
 }
 
 static int take_batch(cli_records *r, cli_record *record)
@@ -561,9 +573,6 @@ static int take_record(cli_records *r, cli_record *record)
             return CLI_RECORD_BAD;
         record->has_truth |= (unsigned)result << (part - TRUTH);
     }
-    if (record->has_time && !(r->time > record->time))
-        r->time = record->time;
-    r->count++;
     return CLI_RECORD;
 }
 
@@ -595,7 +604,7 @@ static int parse_line(cli_records *r, cli_record *record)
     return result;
 }
 
-int cli_records_next(cli_records *r, cli_record *record)
+static int read_record(cli_records *r, cli_record *record)
 {
     for (;;) {
         int result = r->has_failed ? CLI_RECORDS_FAILED : read_line(r);
@@ -613,6 +622,101 @@ int cli_records_next(cli_records *r, cli_record *record)
     }
 }
 
+/* ---- Times ---- */
+
+static entry *ahead_at(cli_records *r, unsigned k) { return &r->ahead[(r->first + k) % AHEAD]; }
+
+/* Reads one more record into the ring. Returns the result. */
+static int queue_one(cli_records *r)
+{
+    entry *e = ahead_at(r, r->queued);
+    e->result = read_record(r, &e->record);
+    if (e->result == CLI_RECORDS_INTERRUPTED)
+        return e->result;
+    memcpy(e->error, r->error, sizeof e->error);
+    r->queued++;
+    return e->result;
+}
+
+static int is_suspicious(const cli_records *r, double time) { return r->gaps >= 2 && time - r->time > SUSPICIOUS * r->gap; }
+
+/* Reads ahead what is there. */
+static void look_ahead(cli_records *r)
+{
+    const entry *head = ahead_at(r, 0), *last = ahead_at(r, r->queued - 1);
+    if (!r->settings_given || head->result != CLI_RECORD || !head->record.has_time || head->record.time < r->time)
+        return;
+    const int patience = is_suspicious(r, head->record.time) ? PATIENCE : 0;
+    int result = last->result;
+    while (r->queued < AHEAD && (result == CLI_RECORD || result == CLI_RECORD_BAD) && cli_lines_is_soon(&r->lines, patience))
+        result = queue_one(r);
+}
+
+/* Is the time of the first record in the ring wrong? Then more of those read ahead are in order without it: two more if
+   it is the first of all; after a suspicious gap, as many. Returns how many lie before it, or 0. */
+static unsigned is_glitch(cli_records *r)
+{
+    double time[AHEAD];
+    unsigned length[AHEAD], count = 0, before = 0, most = 0; /* length: of the longest series in order that begins here */
+    for (unsigned k = 0; k < r->queued; k++) {
+        const entry *e = ahead_at(r, k);
+        if (e->result == CLI_RECORD && e->record.has_time && e->record.time >= r->time)
+            time[count++] = e->record.time;
+    }
+    for (unsigned k = 1; k < count; k++)
+        before += time[k] < time[0];
+    for (unsigned k = before > 0 ? count : 0; k-- > 0;) {
+        most = k + 1 < count && length[k + 1] > most ? length[k + 1] : most;
+        length[k] = 1;
+        for (unsigned j = k + 1; j < count; j++)
+            if (time[j] >= time[k] && length[j] >= length[k])
+                length[k] = length[j] + 1;
+    }
+    const unsigned fewer = isinf(r->time) ? 2 : is_suspicious(r, time[0]) ? 0 : 1;
+    return before > 0 && length[0] + fewer <= most ? before : 0;
+}
+
+/* Checks the time of the first record in the ring, and notes it. */
+static int check_time(cli_records *r, const cli_record *record)
+{
+    char what[128];
+    const double after = record->has_ask ? r->begin : r->time;
+    unsigned before = 0;
+    if (!record->has_time || (record->time >= after && !(before = r->settings_given ? is_glitch(r) : 0))) {
+        const double gap = record->time - r->time;
+        if (record->has_time && isfinite(gap) && gap > 0) {
+            r->gap = fmax(r->gap, gap);
+            r->gaps++;
+        }
+        if (record->has_time)
+            r->time = fmax(r->time, record->time);
+        return CLI_RECORD;
+    }
+    if (before)
+        snprintf(what, sizeof what, "%.15g is later than %u of the records after it; --skip-bad passes it over", record->time, before);
+    else
+        snprintf(what, sizeof what, "%.15g is earlier than the %.15g of a record before it", record->time, after);
+    r->line = record->line;
+    return refuse_part(r, TIME, what);
+}
+
+int cli_records_next(cli_records *r, cli_record *record)
+{
+    if (r->queued == 0 && queue_one(r) == CLI_RECORDS_INTERRUPTED)
+        return CLI_RECORDS_INTERRUPTED;
+    look_ahead(r);
+    const entry *e = ahead_at(r, 0);
+    int result = e->result;
+    *record = e->record;
+    memcpy(r->error, e->error, sizeof r->error);
+    if (result == CLI_RECORD)
+        result = check_time(r, record);
+    r->count += result == CLI_RECORD;
+    r->first = (r->first + 1) % AHEAD;
+    r->queued--;
+    return result;
+}
+
 void cli_records_begin_at(cli_records *r, double time)
 {
     if (time > r->time)
@@ -621,7 +725,7 @@ void cli_records_begin_at(cli_records *r, double time)
         r->begin = time;
 }
 
-int cli_records_is_ready(const cli_records *r) { return cli_lines_is_ready(&r->lines); }
+int cli_records_is_ready(const cli_records *r) { return r->queued > 0 || cli_lines_is_ready(&r->lines); }
 long cli_records_count(const cli_records *r) { return r->count; }
 const char *cli_records_error(const cli_records *r) { return r->error; }
 
