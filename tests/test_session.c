@@ -1168,6 +1168,53 @@ static void test_many_refuse_together(void **state)
     rf_sessions_close(NULL);
 }
 
+/* Outcomes that contradict every belief: parameters that stand still stay within their uniform priors, whatever health does;
+   means, intervals, modes and draws. */
+static void test_priors_hold(void **state)
+{
+    static const char *const models[] = {"ramsey", "decay", "phase"};
+    (void)state;
+    for (size_t k = 0; k < SETUPS * 3 * 3; k++) {
+        rf_config config = config_of(models[k % 3], &setups[k / 9]);
+        config.on_lost = k / 3 % 3 == 0 ? RF_ON_LOST_WIDEN : k / 3 % 3 == 1 ? RF_ON_LOST_RESTART : RF_ON_LOST_IGNORE;
+        config.design = "risk";
+        const rf_description *d = &config.description;
+        if (strcmp(setups[k / 9].belief, "grid") == 0 && d->dim > 2)
+            continue;
+        for (unsigned i = 0; i < d->dim; i++) {
+            config.drift[i] = 0;
+            config.prior[i].is_gaussian = 0;
+            config.prior[i].first = d->parameter[i].low + 0.1 * (d->parameter[i].high - d->parameter[i].low);
+            config.prior[i].second = d->parameter[i].low + 0.4 * (d->parameter[i].high - d->parameter[i].low);
+        }
+        rf_session *session = open_or_fail(&config);
+        for (uint32_t n = 0; n < 150; n++) {
+            rf_record record;
+            rf_step step;
+            double x[RF_DESCRIBED_MAX];
+            rf_mode modes[RF_MODES_MAX];
+            assert_int_equal(rf_session_ask(session, 1, &record), RF_OK);
+            record.outcome = n < 60 ? measured(&config, record.setting, n) : rf_draw(9, 0, n, 0, RF_FOR_USER).word[0] % 2; /* outside, then chance */
+            assert_true(rf_session_tell(session, &record, 1, &step) >= 0);
+            for (unsigned i = 0; i < d->dim && d->parameter[i].chart != RF_PERIODIC; i++) {
+                const double low = config.prior[i].first, high = config.prior[i].second;
+                const unsigned count = rf_belief_modes(step.belief, i, modes);
+                int is_in = step.mean[i] >= low && step.mean[i] <= high && step.low[i] >= low && step.high[i] <= high;
+                for (unsigned m = 0; m < count; m++)
+                    is_in &= modes[m].low >= low && modes[m].high <= high;
+                for (uint32_t draw = 0; draw < 8; draw++) {
+                    step.belief->kind->draw(step.belief, draw, RF_FOR_USER, x);
+                    is_in &= x[i] >= low && x[i] <= high;
+                }
+                if (!is_in)
+                    fail_msg("%s, %s, %s, record %u: %g in %g to %g, prior %g to %g", setups[k / 9].belief, d->name, d->parameter[i].name, n,
+                             step.mean[i], step.low[i], step.high[i], low, high);
+            }
+        }
+        rf_session_close(session);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -1194,6 +1241,7 @@ int main(void)
         cmocka_unit_test(test_health_is_told),
         cmocka_unit_test(test_a_false_alarm_is_undone),
         cmocka_unit_test(test_a_true_alarm_stands),
+        cmocka_unit_test(test_priors_hold),
         cmocka_unit_test(test_block_functions),
         cmocka_unit_test(test_simulations),
         cmocka_unit_test(test_two_modes_are_told_apart),

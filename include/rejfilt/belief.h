@@ -24,6 +24,8 @@ typedef struct rf_problem {
     rf_prior prior[RF_DESCRIBED_MAX];          /* one per parameter */
     rf64_chart charts[RF_DESCRIBED_MAX];       /* as described */
     rf32_chart charts_float[RF_DESCRIBED_MAX]; /* the same for filters on float */
+    double low[RF_DESCRIBED_MAX], high[RF_DESCRIBED_MAX]; /* range that a parameter never leaves, in the chart: that of a uniform
+                                                             prior, if it does not move. low < high does not hold: none */
 } rf_problem;
 
 /* Fills the charts from the description. */
@@ -147,6 +149,10 @@ struct rf_belief_kind {
     /* OPTIONAL: writes its Gaussians to parts[RF_GAUSSIANS_TOGETHER] and returns their number. Without it one Gaussian with
        its moments is used. */
     uint32_t (*gaussians)(const rf_belief *belief, rf_gaussian parts[]);
+
+    /* OPTIONAL: takes parameters that have left their range (rf_problem's low, high) back. Without it the belief becomes one
+       Gaussian then. */
+    void (*confine)(rf_belief *belief);
 
     /* OPTIONAL: a parameter may have switched between two levels. Probability near level[k] moves to the other level with
        chance[k]. */

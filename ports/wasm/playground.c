@@ -84,7 +84,7 @@ static void place(void *self, const float mean[], const float sd[])
 static rf32_watched watched(void)
 {
     const rf32_watched w = {&tracker.watch, instance, &tracker.model, instance->description, tracker.design, tracker.design->anchor_every, tracker.anchors,
-                            RF_ON_LOST_RESTART, tracker.drift == 0, &tracker.prior_sd, &tracker.widest_sd, filter, filter->seed, rf32_filter_updates(filter), draw, draw_many, moments, stretch, place};
+                            RF_ON_LOST_RESTART, tracker.drift == 0, &tracker.prior_sd, tracker.drift == 0 ? &tracker.prior_sd : &tracker.widest_sd, &tracker.widest_sd, filter, filter->seed, rf32_filter_updates(filter), draw, draw_many, moments, stretch, place};
     return w;
 }
 

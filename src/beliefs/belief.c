@@ -78,8 +78,8 @@ unsigned rf_belief_modes(const rf_belief *belief, unsigned parameter, rf_mode mo
         modes->high = belief->kind->quantile(belief, parameter, 0.975);
     }
     for (unsigned k = 0; k < count && chart->kind != RF_PERIODIC; k++) {
-        modes[k].low = rf64_chart_natural(chart, modes[k].low);
-        modes[k].high = rf64_chart_natural(chart, modes[k].high);
+        modes[k].low = rf_problem_limited(belief->problem, parameter, rf64_chart_natural(chart, modes[k].low));
+        modes[k].high = rf_problem_limited(belief->problem, parameter, rf64_chart_natural(chart, modes[k].high));
     }
     return count;
 }

@@ -128,6 +128,82 @@ RF_APART rf_status rf_belief_place(rf_belief *belief, const double mean[], const
     return rf_kind_of(belief)->place(belief, &one, 1);
 }
 
+/* ---- Ranges ---- */
+
+RF_APART double rf_problem_limited(const rf_problem *problem, unsigned i, double x)
+{
+    return rf_problem_has_range(problem, i) ? rf64_min(rf64_max(x, problem->prior[i].first), problem->prior[i].second) : x;
+}
+
+RF_APART void rf_problem_limit(const rf_problem *problem, double x[])
+{
+    for (unsigned i = 0; i < problem->description.dim; i++)
+        x[i] = rf_problem_limited(problem, i, x[i]);
+}
+
+/* Mean and standard deviation of N(0, 1) beyond t > 0: from t, and in all. */
+static double tail_of(double t, double *sd)
+{
+    const double most = 8; /* beyond, the leading terms: an exponential distribution of rate t */
+    const double density = 0.3989422804014327 * rf64_exp(-0.5 * t * t);
+    const double mean = t < most ? density / rf64_normal_cdf(-t) : t + 1 / t;
+    *sd = t < most ? rf64_sqrt(rf64_max(1 - mean * (mean - t), 1e-4)) : 1 / t;
+    return mean - t;
+}
+
+RF_APART int rf_problem_confine(const rf_problem *problem, double mean[], double covariance[])
+{
+    const unsigned dim = problem->description.dim;
+    int has_changed = 0;
+    for (unsigned i = 0; i < dim; i++) {
+        const double low = problem->low[i], high = problem->high[i], variance = covariance[RF_TRIANGLE(i) + i], sd = rf64_sqrt(variance);
+        const int is_below = mean[i] < low;
+        const double over = is_below ? low - mean[i] : mean[i] - high;
+        double column[RF_ROOM], left;
+        if (!(low < high) || !(over > 1e-6 * sd))
+            continue;
+        const double in = rf64_min(sd * tail_of(over / sd, &left), 0.5 * (high - low));
+        const double by = is_below ? over + in : -over - in;
+        const double to = rf64_min(left * sd, 0.28867513459481287 * (high - low)); /* at most that of the uniform */
+        for (unsigned j = 0; j < dim; j++)
+            column[j] = covariance[i > j ? RF_TRIANGLE(i) + j : RF_TRIANGLE(j) + i] / variance;
+        for (unsigned j = 0; j < dim; j++) {
+            mean[j] += column[j] * by;
+            for (unsigned k = 0; k <= j; k++)
+                covariance[RF_TRIANGLE(j) + k] += column[j] * column[k] * (to * to - variance);
+        }
+        covariance[RF_TRIANGLE(i) + i] = to * to;
+        has_changed = 1;
+    }
+    for (unsigned i = 0; i < dim && has_changed; i++) /* one may have moved another */
+        mean[i] = rf_problem_has_range(problem, i) ? rf64_min(rf64_max(mean[i], problem->low[i]), problem->high[i]) : mean[i];
+    return has_changed;
+}
+
+RF_APART void rf_belief_confine(rf_belief *belief)
+{
+    const unsigned dim = belief->problem->description.dim;
+    rf_gaussian one = {.weight = 1};
+    int any = 0;
+    for (unsigned i = 0; i < dim; i++)
+        any |= rf_problem_has_range(belief->problem, i);
+    if (!any)
+        return;
+    if (rf_kind_of(belief)->confine) {
+        rf_kind_of(belief)->confine(belief);
+        return;
+    }
+    rf_kind_of(belief)->moments(belief, one.mean, one.covariance);
+    if (!rf_problem_confine(belief->problem, one.mean, one.covariance))
+        return;
+    if (rf_kind_of(belief)->place(belief, &one, 1) == RF_REFUSED_OPTIONS) { /* no correlations */
+        double sd[RF_ROOM];
+        for (unsigned i = 0; i < dim; i++)
+            sd[i] = rf64_sqrt(one.covariance[RF_TRIANGLE(i) + i]);
+        rf_belief_place(belief, one.mean, sd);
+    }
+}
+
 /* ---- The problem ---- */
 
 rf64_model rf64_problem_model(const rf_problem *problem)

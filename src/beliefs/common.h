@@ -33,6 +33,17 @@ double rf_belief_forget(rf_belief *belief, const double before[]);
    its side of the cut. */
 void rf_belief_natural(const rf_belief *belief, unsigned parameter, double *mean, double *sd);
 
+/* Is a parameter kept within a range? */
+static inline int rf_problem_has_range(const rf_problem *problem, unsigned i) { return problem->low[i] < problem->high[i]; }
+/* Limits natural values to the ranges: of all parameters, of parameter i. */
+void rf_problem_limit(const rf_problem *problem, double x[]);
+double rf_problem_limited(const rf_problem *problem, unsigned i, double x);
+/* A Gaussian whose mean is outside a range gets the moments that its part inside has. Covariance: lower triangle by rows.
+   Returns whether it has changed. */
+int rf_problem_confine(const rf_problem *problem, double mean[], double covariance[]);
+/* Takes parameters that have left their range back. */
+void rf_belief_confine(rf_belief *belief);
+
 /* Replaces the belief by one Gaussian with independent parameters. */
 rf_status rf_belief_place(rf_belief *belief, const double mean[], const double sd[]);
 /* The mean and the covariance (lower triangle by rows) of several Gaussians combined. On a circle, deviations count

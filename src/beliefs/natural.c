@@ -127,13 +127,42 @@ void rf_gaussian_natural(const rf64_chart *chart, double *mean, double *sd)
     *sd = rf64_sqrt(v);
 }
 
+/* Do tails reach beyond the range of a parameter with this mean and standard deviation in the chart? */
+static int is_beyond(const rf_belief *belief, unsigned i, double mean, double sd)
+{
+    const double low = belief->problem->low[i], high = belief->problem->high[i], tail = 1e-4;
+    return rf_problem_has_range(belief->problem, i) && (mean - 4 * sd < low || mean + 4 * sd > high) &&
+           (rf_kind_of(belief)->quantile(belief, i, tail) < low || rf_kind_of(belief)->quantile(belief, i, 1 - tail) > high);
+}
+
+/* The moments of draws: tails beyond the range are at its ends. */
+static RF_APART void of_limited(const rf_belief *belief, unsigned i, double *mean, double *sd)
+{
+    enum { NODES = 48 };
+    double sum = 0, square = 0;
+    for (unsigned k = 0; k < NODES; k++) {
+        const double y = rf_kind_of(belief)->quantile(belief, i, (k + 0.5) / NODES);
+        const double x = rf_problem_limited(belief->problem, i, rf64_chart_natural(&belief->problem->charts[i], y));
+        sum += x / NODES;
+        square += x * x / NODES;
+    }
+    *mean = rf_problem_limited(belief->problem, i, sum);
+    *sd = rf64_sqrt(rf64_max(square - sum * sum, 0));
+}
+
 void rf_belief_natural(const rf_belief *belief, unsigned parameter, double *mean, double *sd)
 {
     const rf64_chart *chart = &belief->problem->charts[parameter];
+    if (is_beyond(belief, parameter, *mean, *sd)) {
+        of_limited(belief, parameter, mean, sd);
+        *sd = rf64_max(*sd, RF64_TINY);
+        return;
+    }
     if (rf_kind_of(belief)->natural)
         rf_kind_of(belief)->natural(belief, parameter, mean, sd);
     else if (chart->kind == RF_POSITIVE || chart->kind == RF_BOUNDED)
         rf_gaussian_natural(chart, mean, sd);
     *mean = rf64_min(rf64_max(*mean, -RF64_LIMIT), RF64_LIMIT);
+    *mean = rf_problem_limited(belief->problem, parameter, *mean);
     *sd = rf64_min(rf64_max(*sd, RF64_TINY), RF64_LIMIT);
 }

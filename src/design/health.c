@@ -407,7 +407,7 @@ static void widen(RF(watched) *t)
     const rf_real most = t->is_still && t->model->dim == 1 && t->description->fringe == 0 ? STRETCH_STILL : STRETCH;
     RF_GIVEN(t, moments)(t->self, mean, sd);
     for (unsigned i = 0; i < t->model->dim; i++)
-        factor[i] = RF(max)(RF(min)(most, t->widest_sd[i] / sd[i]), 1);
+        factor[i] = RF(max)(RF(min)(most, t->widened_sd[i] / sd[i]), 1);
     RF_GIVEN(t, stretch)(t->self, factor);
     t->watch->widened++;
 }
@@ -418,7 +418,7 @@ static void restart(RF(watched) *t)
     RF(watch) *h = t->watch;
     rf_real sd[RF_ROOM];
     for (unsigned i = 0; i < t->model->dim; i++) {
-        sd[i] = t->widest_sd[i];
+        sd[i] = t->widened_sd[i];
         h->up[i] = h->down[i] = 0;
     }
     RF_GIVEN(t, place)(t->self, h->home, sd);

@@ -39,6 +39,7 @@ typedef struct RF(watched) {
     rf_on_lost on_lost;
     uint32_t is_still; /* nothing drifts */
     const rf_real *usual_sd; /* in the chart: the prior's, or what the drift needs */
+    const rf_real *widened_sd; /* greatest width after failed tests */
     const rf_real *widest_sd; /* greatest width of a belief: RF_HEALTH_CAP · usual_sd, on a circle at most uniform */
     void *self;              /* the belief, and the operations on it: */
     uint64_t seed;

@@ -61,12 +61,25 @@ rf_config rf_config_default(const rf_model *model)
     return config;
 }
 
+/* The ranges that parameters do not leave. */
+static void set_ranges(rf_problem *problem, const rf_config *config)
+{
+    for (unsigned i = 0; i < config->description.dim; i++) {
+        const rf_prior *prior = &config->prior[i];
+        const rf64_chart *chart = &problem->charts[i];
+        const int has_range = !prior->is_gaussian && prior->first < prior->second && chart->kind != RF_PERIODIC && rf_motion_is_still(config, i);
+        problem->low[i] = has_range ? rf64_chart_coordinate(chart, prior->first) : 0;
+        problem->high[i] = has_range ? rf64_chart_coordinate(chart, prior->second) : 0;
+    }
+}
+
 void rf_session_settle(rf_problem *problem, const rf_config *config)
 {
     problem->model = config->model;
     problem->description = config->description;
     memcpy(problem->prior, config->prior, sizeof problem->prior);
     rf_problem_settle(problem);
+    set_ranges(problem, config);
 }
 
 rf_status rf_config_check(const rf_config *config, unsigned *parameter)
@@ -275,6 +288,7 @@ rf_status rf_session_change(rf_session *session, const rf_config *config)
     session->now.is_doubted = 0;
     if (apply(session, &changed, error, sizeof error) < 0)
         return RF_REFUSED_OPTIONS;
+    set_ranges(session->problem, &changed);
     rf_session_set_widths(session);
     return RF_OK;
 }

@@ -59,7 +59,8 @@ struct rf_session {
     double prior_sd[RF_ROOM]; /* of the belief at its beginning, */
     double exact_sd[RF_ROOM]; /* and of the prior itself */
     double usual_sd[RF_ROOM]; /* the larger of the prior's and what the drift needs; changes with the interval */
-    double widest_sd[RF_ROOM]; /* greatest width of a belief */
+    double widest_sd[RF_ROOM]; /* greatest width of a belief, */
+    double widened_sd[RF_ROOM]; /* and of one that failed tests widen: that of the prior, if the parameter stands still */
     rf_belief *belief;
     rf_belief *ahead; /* a copy: while questions are pending, the belief after ahead_by of time; else for the next
                          update */

@@ -22,8 +22,10 @@ RF_APART void rf_session_set_widths(rf_session *s)
         const rf64_chart *chart = &s->problem->charts[i];
         s->usual_sd[i] = rf64_max(s->exact_sd[i], steps * s->config->drift[i]);
         s->widest_sd[i] = RF_HEALTH_CAP * s->usual_sd[i];
+        s->widened_sd[i] = rf_motion_is_still(s->config, i) ? s->exact_sd[i] : s->widest_sd[i];
         if (chart->kind == RF_PERIODIC)
             s->widest_sd[i] = rf64_min(s->widest_sd[i], RF_HEALTH_ROUND * (chart->high - chart->low));
+        s->widened_sd[i] = rf64_min(s->widened_sd[i], s->widest_sd[i]);
     }
 }
 
@@ -117,6 +119,7 @@ static rf64_watched watched(rf_session *s, rf_belief *belief, rf64_model *model)
                             .is_still = (uint32_t)rf_motion_all_still(s->config, s->model.dim),
                             .usual_sd = s->usual_sd,
                             .widest_sd = s->widest_sd,
+                            .widened_sd = s->widened_sd,
                             .self = belief,
                             .seed = belief->seed,
                             .updates = rf_kind_of(belief)->updates(belief),
@@ -128,7 +131,8 @@ static rf64_watched watched(rf_session *s, rf_belief *belief, rf64_model *model)
     return w;
 }
 
-/* Health limits the width of a belief; the strict algorithm has no limit. */
+/* Health limits the width of a belief, and parameters that stand still stay in their prior's range; the strict algorithm
+   has no limit. */
 static void clip(rf_session *s, rf_belief *belief)
 {
     double variance[RF_ROOM];
@@ -143,6 +147,7 @@ static void clip(rf_session *s, rf_belief *belief)
         rf64_watched w = watched(s, belief, &model);
         rf64_health_clip(&w);
     }
+    rf_belief_confine(belief);
 }
 
 /* ---- Time ---- */
@@ -550,7 +555,7 @@ static double quantile_of(const rf_session *s, const shown *x, double p)
 {
     const rf64_chart *chart = &s->problem->charts[x->parameter];
     const double y = rf_kind_of(s->belief)->quantile(s->belief, x->parameter, p);
-    return chart->kind == RF_PERIODIC ? y + x->turns : rf64_chart_natural(chart, y);
+    return chart->kind == RF_PERIODIC ? y + x->turns : rf_problem_limited(s->problem, x->parameter, rf64_chart_natural(chart, y));
 }
 
 double rf_session_quantile(const rf_session *session, unsigned parameter, double p)

@@ -247,6 +247,8 @@ static rf_status auto_place(rf_belief *belief, const rf_gaussian parts[], uint32
     return rf_belief_mixture.place(mixture_of(a), parts, count);
 }
 
+static void auto_confine(rf_belief *belief) { rf_belief_confine(now_of(belief)); }
+
 static uint32_t auto_gaussians(const rf_belief *belief, rf_gaussian parts[])
 {
     return rf_belief_gaussians(now_of(belief), parts);
@@ -318,6 +320,7 @@ const rf_belief_kind rf_belief_auto = {
     .stretch = auto_stretch,
     .shift = auto_shift,
     .place = auto_place,
+    .confine = auto_confine,
     .gaussians = auto_gaussians,
     .telegraph = auto_telegraph,
     .updates = auto_updates,

@@ -168,6 +168,7 @@ static void gaussian_draw(const rf_belief *belief, uint32_t index, uint32_t purp
     RF(filter_draw)(filter_in(belief), &model, index, purpose, drawn);
     for (unsigned i = 0; i < model.dim; i++)
         x[i] = (double)drawn[i];
+    rf_problem_limit(belief->problem, x);
 }
 
 static double gaussian_quantile(const rf_belief *belief, unsigned parameter, double p)

@@ -141,6 +141,7 @@ static void gridded_draw(const rf_belief *belief, uint32_t index, uint32_t purpo
         rf_plane_draw(plane_of(belief), u, x);
     for (unsigned a = 0; a < belief->problem->description.dim; a++)
         x[a] = rf64_chart_natural(&belief->problem->charts[a], x[a]);
+    rf_problem_limit(belief->problem, x);
 }
 
 static double gridded_quantile(const rf_belief *belief, unsigned parameter, double p)

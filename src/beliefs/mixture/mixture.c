@@ -392,6 +392,30 @@ static void covariances_of(const double *c, unsigned dim, double covariance[])
             covariance[RF_TRIANGLE(i) + j] = rf_component_covariance(c, dim, i, j);
 }
 
+static RF_APART void mixture_confine(rf_belief *belief)
+{
+    mixture *m = (mixture *)belief;
+    const unsigned dim = dim_of(m);
+    double covariance[RF_TRIANGLE(RF_ROOM)];
+    for (uint32_t k = 0; k < m->count; k++) {
+        double *c = component_of(m, k);
+        int is_outside = 0;
+        for (unsigned i = 0; i < dim; i++)
+            is_outside |= rf_problem_has_range(belief->problem, i) && !is_boxed(m, i) &&
+                          !(c[1 + i] >= belief->problem->low[i] && c[1 + i] <= belief->problem->high[i]);
+        if (!is_outside)
+            continue;
+        unbox_all(m);
+        covariances_of(c, dim, covariance);
+        if (!rf_problem_confine(belief->problem, rf_component_mean(c), covariance))
+            continue;
+        rf_component_cholesky(covariance, dim, NULL);
+        rf_copy(rf_component_factor(c, dim), covariance, RF_TRIANGLE(dim) * sizeof *covariance);
+        hold(c, m->charts, dim);
+        forget(m);
+    }
+}
+
 /* a ← the Gaussian with the weight and the first two moments of both. */
 static void join(mixture *m, double *a, const double *b)
 {
@@ -1089,6 +1113,7 @@ static RF_APART void mixture_draw(const rf_belief *belief, uint32_t index, uint3
     const double *mean = component_in(m, k) + 1, *factor = mean + dim;
     if (dim == 1) { /* the common case: many draws per record */
         x[0] = rf64_chart_natural(&m->charts[0], mean[0] + factor[0] * z[0]);
+        rf_problem_limit(belief->problem, x);
         return;
     }
     for (unsigned i = dim; i-- > 0;) {
@@ -1100,6 +1125,7 @@ static RF_APART void mixture_draw(const rf_belief *belief, uint32_t index, uint3
     if (belief->problem->description.interchangeable && rf_problem_order(belief->problem, z, order))
         for (unsigned i = 0; i < dim; i++)
             x[i] = z[order[i]];
+    rf_problem_limit(belief->problem, x);
 }
 
 /* Several draws at once. For one parameter and for health, computes their common parts once. */
@@ -1127,6 +1153,8 @@ static RF_APART void mixture_draws(const rf_belief *belief, uint32_t count, uint
             x[index] = mean + sd * x[index];
     for (uint32_t index = 0; index < count && m->charts[0].kind != RF_REAL; index++)
         x[index] = rf64_chart_natural(&m->charts[0], x[index]);
+    for (uint32_t index = 0; index < count; index++)
+        rf_problem_limit(belief->problem, &x[index]);
 }
 
 #define TWO_SIDED 1.9599639845400538 /* the 0.975 quantile, needed for every record */
@@ -1354,6 +1382,7 @@ const rf_belief_kind rf_belief_mixture = {
     .stretch = mixture_stretch,
     .shift = mixture_shift,
     .place = mixture_place,
+    .confine = mixture_confine,
     .gaussians = RF_HOST_ONLY(mixture_gaussians),
     .telegraph = RF_HOST_ONLY(mixture_telegraph),
     .updates = mixture_updates,

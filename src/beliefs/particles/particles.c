@@ -105,6 +105,7 @@ static void particles_draw(const rf_belief *belief, uint32_t index, uint32_t pur
 {
     const rf_words w = rf_draw(belief->seed, ((const particles *)belief)->updates, index, 0, purpose);
     rf_smc_draw(smc_of(belief), rf64_uniform(w.word[0]), x);
+    rf_problem_limit(belief->problem, x);
 }
 
 static double particles_quantile(const rf_belief *belief, unsigned parameter, double p)
@@ -124,6 +125,14 @@ static rf_status particles_shift(rf_belief *belief, const double by[])
 {
     rf_smc_shift(smc_of(belief), by);
     return RF_OK;
+}
+
+static void particles_confine(rf_belief *belief)
+{
+    const rf_problem *p = belief->problem;
+    for (unsigned i = 0; i < p->description.dim; i++)
+        if (rf_problem_has_range(p, i))
+            rf_smc_confine(smc_of(belief), i, p->low[i], p->high[i]);
 }
 
 static rf_status particles_place(rf_belief *belief, const rf_gaussian parts[], uint32_t count)
@@ -186,6 +195,7 @@ const rf_belief_kind rf_belief_particles = {
     .stretch = particles_stretch,
     .shift = particles_shift,
     .place = particles_place,
+    .confine = particles_confine,
     .telegraph = particles_telegraph,
     .updates = particles_updates,
     .save = particles_save,

@@ -265,6 +265,19 @@ void rf_smc_stretch(rf_smc *s, const double by[])
     to_natural(s);
 }
 
+void rf_smc_confine(rf_smc *s, unsigned d, double low, double high)
+{
+    double *y = y_of(s) + d * s->stride;
+    int any = 0;
+    for (uint32_t i = 0; i < s->n; i++) {
+        const double inside = y[i] < low ? 2 * low - y[i] : y[i] > high ? 2 * high - y[i] : y[i];
+        any |= inside != y[i];
+        y[i] = rf64_min(rf64_max(inside, low), high);
+    }
+    if (any)
+        to_natural(s);
+}
+
 void rf_smc_shift(rf_smc *s, const double by[])
 {
     for (unsigned d = 0; d < s->dim; d++)

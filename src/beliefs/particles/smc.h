@@ -58,6 +58,8 @@ void rf_smc_evolve(rf_smc *s, const double F[], const double Q[], double elapsed
 
 /* Moves the particles away from their mean, parameter d by the factor by[d]. */
 void rf_smc_stretch(rf_smc *s, const double by[]);
+/* Mirrors particles at the ends of parameter d's range. */
+void rf_smc_confine(rf_smc *s, unsigned d, double low, double high);
 /* y ← y + by, of every particle. */
 void rf_smc_shift(rf_smc *s, const double by[]);
 /* As the function of the same name in belief.h. */
