@@ -395,9 +395,45 @@ static void test_refusals(void **state)
     rf_session_close(session);
 }
 
+/* Readings with outliers: probabilities sum to 1 (densities integrate to 1), no likelihood is above its bound, and the share of
+   simulated Gaussian readings far away is that of the outliers. */
+static void test_outliers(void **state)
+{
+    static const struct {
+        unsigned outcomes;
+        double expected, about, low, high, step;
+    } of[] = {{RF_POISSON, 7.3, 0, 0, 99, 1}, {RF_POISSON, 0, 0, 3, 40, 1}, {RF_BINOMIAL(0), 0.2, 30, 0, 0, 1}, {RF_BINOMIAL(0), 1, 5, 0, 0, 1}, {RF_GAUSSIAN(0), 1, 0.1, -5, 8, 1e-3}};
+    enum { DRAWS = 40000 };
+    (void)state;
+    for (size_t k = 0; k < sizeof of / sizeof *of; k++)
+        for (int s = 0; s < 3; s++) {
+            const double share = s == 0 ? 1e-6 : s == 1 ? 0.02 : 0.5, setting[] = {of[k].about};
+            const int is_real = of[k].outcomes == RF_GAUSSIAN(0), is_binomial = of[k].outcomes == RF_BINOMIAL(0);
+            double sum = 0;
+            for (double y = is_real ? -8 : 0; y <= (is_binomial ? of[k].about : 120); y += of[k].step) {
+                const double log_p = rf64_expected_log(of[k].outcomes, of[k].expected, setting, y);
+                const double p = rf64_exp(rf64_outliers_log(of[k].outcomes, log_p, share, of[k].low, of[k].high, setting, y));
+                const double peak = rf64_expected_peak(of[k].outcomes, setting, y);
+                assert_true(p <= 1.0000001 * rf64_exp(rf64_outliers_log(of[k].outcomes, peak, share, of[k].low, of[k].high, setting, y)));
+                sum += p * of[k].step;
+            }
+            check_within(sum, 1, is_real ? 1e-3 : 1e-9);
+            unsigned far = 0;
+            for (uint32_t n = 0; n < DRAWS && is_real; n++) {
+                const double normal = rf64_normal_quantile((n + 0.5) / DRAWS);
+                const double y = rf64_outliers_outcome(of[k].outcomes, of[k].expected, share, of[k].low, of[k].high, setting, normal);
+                assert_true(y >= of[k].low && y <= of[k].high);
+                far += fabs(y - of[k].expected) > 1;
+            }
+            if (is_real)
+                check_within((double)far / DRAWS, share * 11 / 13, 1.0 / DRAWS);
+        }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_outliers),
         cmocka_unit_test(test_likelihoods),
         cmocka_unit_test(test_draws),
         cmocka_unit_test(test_posteriors),

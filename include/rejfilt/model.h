@@ -8,6 +8,8 @@
      RF_FN rf_real likelihood(const rf_real x[], const rf_real setting[], rf_real outcome)   required, or instead:
      RF_FN rf_real expected(const rf_real x[], const rf_real setting[])    with #define RF_HAS_EXPECTED,
                                             for outcomes RF_POISSON, RF_BINOMIAL(i), RF_GAUSSIAN(i)
+         #define RF_OUTLIERS share, low, high      a share of its readings that may be anything from low to high, all values
+                                            equally likely; of a binomial count anything from 0 to n: RF_C(0.02), -5, 8
      RF_FN rf_real bound(const rf_real setting[], rf_real outcome)         with #define RF_HAS_BOUND
      RF_FN rf_real simulate(const rf_real x[], const rf_real setting[], rf_real normal)
                                             with #define RF_HAS_SIMULATE, for real-valued outcomes and counts

@@ -217,7 +217,10 @@ RF_APART rf_real RF(instance_outcome)(const RF(instance) *instance, const rf_rea
                              .setting = setting,
                              .end = RF(outcomes_of)(description, setting),
                              .is_log = RF_MODEL_IS_LOG(description) || rf_outcomes_are_expected(RF_OUTCOMES(description))};
-    if (rf_outcomes_are_counts(RF_OUTCOMES(description)) && instance->simulate)
-        return RF(draw_around)(&drawn, RF_SIMULATE_OF(instance)(x, setting, 0), seed, index);
+    if (rf_outcomes_are_counts(RF_OUTCOMES(description)) && instance->simulate) {
+        const rf_real peak = RF_SIMULATE_OF(instance)(x, setting, 0);
+        if (peak != -RF(infinity)()) /* else outliers: not log-concave */
+            return RF(draw_around)(&drawn, peak, seed, index);
+    }
     return RF(draw_upwards)(&drawn, RF(uniform)(w.word[0]), drawn.end > 0 ? drawn.end - 1 : RF_C(1048576.0));
 }

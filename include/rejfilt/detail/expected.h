@@ -30,3 +30,31 @@ RF_FN rf_real RF(expected_outcome)(unsigned outcomes, rf_real expected, const rf
            : rf_outcomes_kind(outcomes) == RF_GAUSSIAN(0) ? expected + *about * normal
                                                           : expected;
 }
+
+/* ---- Outliers: of a share of the readings, any value from low to high is equally likely; of a binomial count, from 0 to n ---- */
+
+/* Density, or probability, of such a reading. */
+RF_FN rf_real RF(outlier_density)(unsigned outcomes, rf_real low, rf_real high, const rf_real setting[], rf_real outcome)
+{
+    const int is_binomial = rf_outcomes_kind(outcomes) == RF_BINOMIAL(0), is_real = rf_outcomes_kind(outcomes) == RF_GAUSSIAN(0);
+    const rf_real first = is_binomial ? 0 : low, last = is_binomial ? setting[rf_outcomes_setting(outcomes)] : high;
+    return outcome >= first && outcome <= last ? 1 / (last - first + (is_real ? 0 : 1)) : 0;
+}
+
+/* ln of the likelihood, or of its bound, from that of a reading without outliers. */
+RF_FN rf_real RF(outliers_log)(unsigned outcomes, rf_real log_p, rf_real share, rf_real low, rf_real high, const rf_real setting[], rf_real outcome)
+{
+    const rf_real q = share * RF(outlier_density)(outcomes, low, high, setting, outcome);
+    const rf_real both = RF(log)((1 - share) * RF(exp)(log_p) + q);
+    return q > 0 ? both : log_p + RF(log)(1 - share);
+}
+
+/* As expected_outcome. Counts have no single peak: -infinity, and they are drawn from 0 up. */
+RF_FN rf_real RF(outliers_outcome)(unsigned outcomes, rf_real expected, rf_real share, rf_real low, rf_real high, const rf_real setting[], rf_real normal)
+{
+    const rf_real u = RF(normal_cdf)(normal), rest = (u - share) / (1 - share);
+    const rf_real other = RF(normal_quantile)(RF(min)(RF(max)(rest, RF_TINY), 1 - RF_EPSILON));
+    return rf_outcomes_kind(outcomes) != RF_GAUSSIAN(0) ? -RF(infinity)()
+           : u < share                                  ? low + (high - low) * (u / share)
+                                                        : expected + setting[rf_outcomes_setting(outcomes)] * other;
+}
