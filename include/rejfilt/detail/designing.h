@@ -1,6 +1,6 @@
-/* What designers call: draws of the belief, uniform numbers, settings by their roles. Compiled per precision: once for the
-   library's designers, and with every model that brings its own, because a model's object is linked with nothing. Define
-   RF_DESIGNING, which begins each function. */
+/* What designers call: draws of the belief, uniform numbers, settings by their roles. Compiled per precision: once for
+   the library's designers, and with every model that brings its own, because a model's object is linked with nothing.
+   Define RF_DESIGNING, which begins each function. */
 #if __INCLUDE_LEVEL__ == 0
 #include "alone.h"
 #define RF_DESIGNING
@@ -11,17 +11,18 @@
 #define RF_GIVEN(by, function) (by)->function
 #endif
 
-RF_DESIGNING void RF(design_draw)(const RF(design_input) *in, uint32_t which, rf_real x[])
+RF_DESIGNING void RF(design_draw)(const RF(design_input) * in, uint32_t which, rf_real x[])
 {
     RF_GIVEN(in, draw)(in->self, in->number * 128u + which, RF_FOR_DESIGN, x);
 }
 
-RF_DESIGNING rf_real RF(design_uniform)(const RF(design_input) *in, uint32_t which)
+RF_DESIGNING rf_real RF(design_uniform)(const RF(design_input) * in, uint32_t which)
 {
     return RF(uniform)(rf_draw(in->seed, in->number, which, 0xffffffffu, RF_FOR_DESIGN).word[0]);
 }
 
-RF_DESIGNING void RF(design_roles)(const RF(design_input) *in, const rf_real guess[], const rf_real width[], rf_real setting[])
+RF_DESIGNING void RF(design_roles)(const RF(design_input) * in, const rf_real guess[], const rf_real width[],
+                                   rf_real setting[])
 {
     for (unsigned i = 0; i < in->description->settings; i++) {
         const rf_setting *s = &in->description->setting[i];
