@@ -200,6 +200,7 @@ FILE *rf_output_open(rf_output *o, const char *path, unsigned how, char *error, 
 
 int rf_output_close(rf_output *o, int is_wanted, char *error, size_t size)
 {
+    errno = EIO; /* if the stream has forgotten why */
     const int is_bad = !o->stream || fflush(o->stream) != 0 || ferror(o->stream), reason = errno;
     int status = is_bad && o->stream && is_wanted ? cannot(o->path, reason, error, size) : 0;
     if (o->stream)
