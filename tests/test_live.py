@@ -388,11 +388,11 @@ class Health(Test):
         self.assertEqual({line["health"] for line in lines[19:]}, {"fault"})  # the same number twenty times
         for line in lines[3:19:4]:
             self.assertEqual(line["health"], "lost")
-            for p in line["parameters"]:  # back at the prior, at full width
+            for p in line["parameters"]:  # back at the prior: they stand still
                 self.assertEqual(p["mean"], 0)
-                self.assertAlmostEqual(p["sd"], 0.03, delta=0.0002)
+                self.assertAlmostEqual(p["sd"], 0.01, delta=0.0002)
         back = parse(track(*self.linear, "--on-lost=restart", given=self.far[: len("h1,h2,outcome\n" + "1,0.3,50\n" * 4)] + "1,0.3,0\n" * 10))
-        self.assertEqual([back[-1][k] for k in ("health", "restarts")], ["recovering", 1])  # still wider than the prior
+        self.assertEqual([back[-1][k] for k in ("health", "restarts")], ["tracking", 1])  # no wider than the prior
 
     def test_widen_and_ignore(self):
         widened = parse(track(*self.linear, "--on-lost=widen", given=self.far))
