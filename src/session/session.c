@@ -9,6 +9,7 @@
 #include "beliefs.h"
 #include "bytes.h"
 #include "engine.h"
+#include "sealed.h"
 
 /* ---- Opening ---- */
 
@@ -341,6 +342,9 @@ const rf_config *rf_session_config(const rf_session *session) { return session ?
 
 /* ---- Bytes ---- */
 
+#define SAVED "RFSESSN\n"
+enum { SAVED_VERSION = 1 };
+
 /* Writes a belief's size, then its bytes. */
 static void save_belief(rf_writer *w, const rf_belief *belief)
 {
@@ -357,7 +361,7 @@ size_t rf_session_save(const rf_session *session, unsigned char *bytes)
         return 0;
     const rf_moving *now = s->now.asked > 0 ? &s->asked : &s->now;
     const rf64_watch *h = &now->watch;
-    rf_writer w = {bytes, 0};
+    rf_writer w = {bytes, RF_SEAL};
     const uint64_t counts[] = {now->records, now->experiments, (uint64_t)h->state, h->next_anchor,        h->again,
                                h->boost,     h->widened,       h->restarts,        now->learning.pending, h->anchors,
                                now->is_doubted};
@@ -401,6 +405,8 @@ size_t rf_session_save(const rf_session *session, unsigned char *bytes)
     if (now->is_doubted)
         save_belief(&w, s->unshaken);
     save_belief(&w, s->belief);
+    if (bytes)
+        rf_seal(bytes, w.size, SAVED, SAVED_VERSION);
     return w.size;
 }
 
@@ -435,11 +441,14 @@ int rf_session_load(rf_session *session, const unsigned char *bytes, size_t size
     rf_session *s = session;
     if (!session || !bytes)
         return -1;
-    rf_reader r = {bytes, size, 0, 0};
+    const int is_sealed = rf_sealed_version(bytes, size, SAVED) != 0; /* older versions saved the contents alone */
+    rf_reader r = {bytes, size, is_sealed ? RF_SEAL : 0, 0};
     rf_moving now = {.records = 0};
     rf64_watch *h = &now.watch;
     double live, held_live, unshaken_live;
     int is_learnt = 1;
+    if (is_sealed && rf_sealed_check(bytes, size, SAVED, SAVED_VERSION, NULL, 0) < 0)
+        return -1;
     now.records = rf_read_u64(&r);
     now.experiments = rf_read_u32(&r);
     const uint64_t state = rf_read_u64(&r);
