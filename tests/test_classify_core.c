@@ -8,6 +8,7 @@
 #include "knn_kernel.h"
 #include "model.h"
 #include "rejfilt/host.h"
+#include "sealed.h"
 #include "simd/targets.h"
 #include "training.h"
 
@@ -680,14 +681,17 @@ static void a_model_lasts(void **state)
     rfc_expected expected;
     assert_int_equal(rfc_model_stop(again, RFC_GOAL_QUESTIONS, 2, &expected), 0);
     rfc_model_close(again);
-    const char *const says[] = {"not a model", "version", "byte order", "truncated", "checksum", "checksum", "checksum"};
-    const size_t at[] = {0, 8, 12, 16, 40, 64 + 70, count - 1};
+    const char *const says[] = {"not a model", "checksum", "order of bytes", "truncated", "checksum", "checksum", "checksum"};
+    const size_t at[] = {0, 8, 12, 18, 40, 64 + 70, count - 1};
     for (unsigned k = 0; k < 7; k++) {
         bytes[at[k]] ^= 4;
         assert_null(rfc_model_load(bytes, count, error, sizeof error));
         assert_non_null(strstr(error, says[k]));
         bytes[at[k]] ^= 4;
     }
+    rf_seal(bytes, count, "RFMODEL\n", 99);
+    assert_null(rfc_model_load(bytes, count, error, sizeof error));
+    assert_non_null(strstr(error, "newer version (99; this program reads 8)"));
     for (size_t shorter = 0; shorter < count; shorter += count / 50)
         assert_null(rfc_model_load(bytes, shorter, error, sizeof error));
     free(bytes);
@@ -828,8 +832,7 @@ static void kinds_last(void **state)
     const uint8_t wrong[][3] = {{0, 1, 0}, {1, 1, 1}, {0, 0, 2}, {0, 0, 0}};
     for (unsigned k = 0; k < 4; k++) {
         memcpy(kinds, wrong[k], 3);
-        const uint64_t sum = rfc_model_sum(bytes + RFC_MODEL_HEAD, count - RFC_MODEL_HEAD);
-        memcpy(bytes + RFC_MODEL_SUM, &sum, sizeof sum);
+        rf_seal(bytes, count, "RFMODEL\n", rf_sealed_version(bytes, count, "RFMODEL\n"));
         assert_null(rfc_model_load(bytes, count, error, sizeof error));
     }
     free(bytes);

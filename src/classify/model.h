@@ -34,10 +34,7 @@ int rfc_rules_check(const rfc_training *training, const rfc_rules *rules, char *
 int rfc_model_make(const rfc_training *training, const rfc_rules *rules, rfc_model *model, char *error, size_t size);
 void rfc_model_free(rfc_model *model);
 
-/* The checksum of a saved model: of the bytes after its head of RFC_MODEL_HEAD bytes, which stores it at
-   RFC_MODEL_SUM. */
-enum { RFC_MODEL_HEAD = 64, RFC_MODEL_SUM = 24 };
-uint64_t rfc_model_sum(const uint8_t *bytes, size_t count);
+enum { RFC_MODEL_HEAD = 64 }; /* bytes of a saved model before its parts */
 
 /* For objects that are training vectors: a callback that receives the whole answer, with its story. */
 typedef struct rfc_watch {

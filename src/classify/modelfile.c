@@ -1,5 +1,5 @@
-/* A model as bytes, little-endian:
-     64   "RFMODEL\n", version, byte order (0x01020304), length of all, checksum of all after these 64 bytes
+/* A model as bytes: sealed (src/base/sealed.h), and of it
+     32   zeros
      ...  parts, in the order of walk(), each its length (8 bytes) and, at the next multiple of 64, its contents */
 #include <stddef.h>
 #include <stdlib.h>
@@ -8,17 +8,11 @@
 #include "coding.h"
 #include "engine.h"
 #include "model.h"
+#include "sealed.h"
 
-enum { VERSION = 7, ORDER = 0x01020304, HEAD = RFC_MODEL_HEAD, ALIGN = 64 };
+#define KIND "RFMODEL\n"
 
-typedef struct head {
-    char magic[8];
-    uint32_t version, order;
-    uint64_t length, checksum;
-    uint8_t rest[32];
-} head;
-
-_Static_assert(sizeof(head) == HEAD && offsetof(head, checksum) == RFC_MODEL_SUM, "the head of a model");
+enum { VERSION = 8, HEAD = RFC_MODEL_HEAD, ALIGN = 64 };
 
 /* Scalars of a model. */
 typedef struct scalars {
@@ -28,26 +22,6 @@ typedef struct scalars {
     uint64_t stride, seed;
     double largest_deviation, stop, max_cost, floor, least_sample, most_sample, sharpest, calibration[3], early[3];
 } scalars;
-
-static const char magic[8] = {'R', 'F', 'M', 'O', 'D', 'E', 'L', '\n'};
-
-/* Four independent sums, so that it runs at the speed of memory. */
-uint64_t rfc_model_sum(const uint8_t *bytes, size_t count)
-{
-    uint64_t sum[4] = {1, 2, 3, 4}, word;
-    size_t i = 0;
-    for (; i + 32 <= count; i += 32)
-        for (int k = 0; k < 4; k++) {
-            memcpy(&word, bytes + i + 8 * (size_t)k, sizeof word);
-            sum[k] = (sum[k] ^ word) * UINT64_C(0x9E3779B97F4A7C15);
-            sum[k] ^= sum[k] >> 32;
-        }
-    for (; i < count; i++)
-        sum[0] = (sum[0] ^ bytes[i]) * UINT64_C(0x100000001B3);
-    for (int k = 1; k < 4; k++)
-        sum[0] = (sum[0] ^ sum[k]) * UINT64_C(0x9E3779B97F4A7C15) + (sum[0] >> 29);
-    return sum[0];
-}
 
 /* ---- Writing ---- */
 
@@ -158,10 +132,8 @@ size_t rfc_model_save(const rfc_model *m, void *bytes, size_t room)
         return counted.at;
     if (write_all(m, &w) < 0)
         return 0;
-    head h = {.version = VERSION, .order = ORDER, .length = w.at};
-    memcpy(h.magic, magic, sizeof magic);
-    h.checksum = rfc_model_sum((const uint8_t *)bytes + HEAD, w.at - HEAD);
-    memcpy(bytes, &h, sizeof h);
+    memset((uint8_t *)bytes + RF_SEAL, 0, HEAD - RF_SEAL);
+    rf_seal(bytes, w.at, KIND, VERSION);
     return w.at;
 }
 
@@ -341,6 +313,52 @@ static rfc_model *model_of(const scalars *s)
     return m;
 }
 
+/* The head of version 7, whose checksum is of the parts alone. */
+typedef struct old_head {
+    char kind[8];
+    uint32_t version, order;
+    uint64_t length, checksum;
+    uint8_t rest[32];
+} old_head;
+
+/* Four independent sums. */
+static uint64_t old_sum(const uint8_t *bytes, size_t count)
+{
+    uint64_t sum[4] = {1, 2, 3, 4}, word;
+    size_t i = 0;
+    for (; i + 32 <= count; i += 32)
+        for (int k = 0; k < 4; k++) {
+            memcpy(&word, bytes + i + 8 * (size_t)k, sizeof word);
+            sum[k] = (sum[k] ^ word) * UINT64_C(0x9E3779B97F4A7C15);
+            sum[k] ^= sum[k] >> 32;
+        }
+    for (; i < count; i++)
+        sum[0] = (sum[0] ^ bytes[i]) * UINT64_C(0x100000001B3);
+    for (int k = 1; k < 4; k++)
+        sum[0] = (sum[0] ^ sum[k]) * UINT64_C(0x9E3779B97F4A7C15) + (sum[0] >> 29);
+    return sum[0];
+}
+
+/* Are the bytes whole? Returns 0, or -1 with a message; and the model's checksum. */
+static int check(const uint8_t *bytes, size_t count, uint64_t *checksum, char *error, size_t size)
+{
+    old_head h;
+    if (count >= HEAD && rf_sealed_version(bytes, count, KIND) == 7) {
+        memcpy(&h, bytes, sizeof h);
+        *checksum = h.checksum;
+        return h.order == 0x01020304 && h.length == count && memcmp(h.rest, (const uint8_t[sizeof h.rest]){0}, sizeof h.rest) == 0 &&
+                       h.checksum == old_sum(bytes + HEAD, count - HEAD)
+                   ? 0
+                   : rf_fail(error, size, "is damaged (checksum), or truncated");
+    }
+    if (rf_sealed_check(bytes, count, KIND, VERSION, error, size) < 0)
+        return -1;
+    if (count < HEAD)
+        return rf_fail(error, size, "is damaged: its parts do not fit");
+    *checksum = rf_crc32(0, bytes, RF_SEAL);
+    return 0;
+}
+
 rfc_model *rfc_model_load(const void *bytes, size_t count, char *error, size_t size)
 {
     if (!bytes) {
@@ -348,30 +366,9 @@ rfc_model *rfc_model_load(const void *bytes, size_t count, char *error, size_t s
         return NULL;
     }
     reader r = {bytes, HEAD, count, 0};
-    head h;
-    if (count < HEAD || memcmp(bytes, magic, sizeof magic) != 0) {
-        rf_fail(error, size, "is not a model");
+    uint64_t checksum = 0;
+    if (check(bytes, count, &checksum, error, size) < 0)
         return NULL;
-    }
-    memcpy(&h, bytes, sizeof h);
-    if (h.order != ORDER) {
-        rf_fail(error, size, "is a model of a machine with another byte order");
-        return NULL;
-    }
-    if (h.version != VERSION) {
-        rf_fail(error, size, "is a model of version %u; this program reads version %d", h.version, VERSION);
-        return NULL;
-    }
-    if (h.length != count) {
-        rf_fail(error, size, "is truncated or longer than it was (%zu of %llu bytes)", count,
-                (unsigned long long)h.length);
-        return NULL;
-    }
-    if (memcmp(h.rest, (const uint8_t[sizeof h.rest]){0}, sizeof h.rest) != 0 ||
-        h.checksum != rfc_model_sum((const uint8_t *)bytes + HEAD, count - HEAD)) {
-        rf_fail(error, size, "is damaged (checksum)");
-        return NULL;
-    }
     scalars s;
     const void *first = get(&r, sizeof s, 0);
     if (first)
@@ -384,7 +381,7 @@ rfc_model *rfc_model_load(const void *bytes, size_t count, char *error, size_t s
         m = model_of(&s);
     if (m) {
         read_all(&r, &s, m);
-        m->checksum = h.checksum;
+        m->checksum = checksum;
     }
     if (m && !r.failed && is_sound(m) && rfc_rules_check(&m->laid, &m->rules, error, size) == 0)
         return m;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "model.h"
+#include "sealed.h"
 
 enum { ROWS = 60, FEATURES = 4, ROOM = 1 << 16 };
 
@@ -69,9 +70,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count)
     memcpy(changed, whole, length);
     for (size_t i = 1; i + 3 <= count; i += 3)
         changed[((size_t)bytes[i] << 8 | bytes[i + 1]) % length] = bytes[i + 2];
-    const uint64_t said = left, sum = rfc_model_sum(changed + RFC_MODEL_HEAD, left - RFC_MODEL_HEAD);
-    memcpy(changed + RFC_MODEL_SUM - sizeof said, &said, sizeof said);
-    memcpy(changed + RFC_MODEL_SUM, &sum, sizeof sum);
+    rf_seal(changed, left, "RFMODEL\n", rf_sealed_version(changed, left, "RFMODEL\n"));
     rfc_model *model = rfc_model_load(changed, left, error, sizeof error);
     if (!model) {
         fuzz_require_message(error, sizeof error);
