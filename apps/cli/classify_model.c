@@ -18,6 +18,7 @@
 #include "classify_data.h"
 #include "engine.h"
 #include "file.h"
+#include "journal.h"
 #include "json.h"
 #include "lines.h"
 #include "lock.h"
@@ -456,7 +457,7 @@ typedef struct asking {
     const rfc_model *model;
     rfc_adviser *adviser;
     asked *slot[SLOTS];
-    FILE *journal; /* null: answers are not kept */
+    cli_journal journal; /* not open: answers are not kept */
     int is_replay;
     int is_by_hand;    /* plain words for a person, about one object at a time, instead of JSON */
     uint32_t question; /* by hand: the feature that was asked for last */
@@ -499,34 +500,29 @@ static void refuse(asking *a, const char *id, const char *why)
     cli_json_close(&json);
 }
 
-static int cannot_keep(void)
+/* Writes a line to the journal: of the input, before it is acted on. Returns CLI_OK, or CLI_FAILED after a message. */
+static int keep(asking *a, const char *line, int is_durable)
 {
-    cli_error("classify ask: cannot keep the answers: no room left?");
-    return CLI_FAILED;
-}
-
-/* Writes the line to the journal before it is acted on. Returns CLI_OK, or CLI_FAILED after a message. */
-static int keep(asking *a, const char *line)
-{
-    if (!a->journal || a->is_replay)
+    if (!a->journal.file || a->is_replay || cli_journal_add(&a->journal, line, is_durable) == 0)
         return CLI_OK;
-    return fprintf(a->journal, "%s\n", line) > 0 && fflush(a->journal) == 0 && fdatasync(fileno(a->journal)) == 0
-               ? CLI_OK
-               : cannot_keep();
+    cli_error("classify ask: %s: cannot keep the answers: %s", a->journal.path, strerror(errno));
+    return CLI_FAILED;
 }
 
 /* Writes to the journal that the decision was printed: the id may begin again. Killed before, it is printed twice. Returns
    CLI_OK, or CLI_FAILED. */
 static int keep_end(asking *a, const char *id)
 {
-    if (!a->journal)
+    if (!a->journal.file)
         return CLI_OK;
     if (fflush(stdout) != 0)
         return CLI_FAILED;
     json_t *end = json_pack("{s:s, s:b}", "id", id, "done", 1);
-    const int status = end ? json_dumpf(end, a->journal, JSON_COMPACT) : -1;
+    char *line = end ? json_dumps(end, JSON_COMPACT) : NULL;
     json_decref(end);
-    return status == 0 && putc('\n', a->journal) != EOF && fflush(a->journal) == 0 ? CLI_OK : cannot_keep();
+    const int code = line ? keep(a, line, 0) : (cli_error("classify ask: out of memory"), CLI_FAILED);
+    free(line);
+    return code;
 }
 
 /* One line of JSON: the next question; or, if `done` says why, the decision. */
@@ -739,7 +735,7 @@ static int take_line(asking *a, const char *line, rfc_told *told)
         } else if (json_object_get(root, "done")) { /* of the journal */
             if (o)
                 forget(at);
-        } else if ((code = keep(a, line)) == CLI_OK) {
+        } else if ((code = keep(a, line, 1)) == CLI_OK) {
             if (!o && (o = calloc(1, sizeof *o)) && (o->id = strdup(id)))
                 *at = o;
             int status = o && o->id ? 0 : -1;
@@ -758,40 +754,31 @@ static int take_line(asking *a, const char *line, rfc_told *told)
     return code;
 }
 
-/* Replays the journal: a line that names the model, then the input lines, and a line for each decision that was printed. An
-   incomplete last line was never answered and is cut off. */
-static int replay(asking *a, const char *path, rfc_told *told)
+/* What replaying needs. */
+typedef struct replaying {
+    asking *a;
+    rfc_told *told;
+} replaying;
+
+static int take_kept(void *context, const char *line)
 {
-    char mark[64], *line = NULL;
-    size_t room = 0;
-    long end = 0;
-    snprintf(mark, sizeof mark, "{\"model\": \"%016llx\"}", (unsigned long long)rfc_model_checksum(a->model));
-    char error[600];
-    a->journal = rf_output_append(path, RF_OUTPUT_DURABLE, error, sizeof error);
-    if (!a->journal)
-        return cli_error("classify ask: %s", error);
-    rewind(a->journal);
-    ssize_t length = getline(&line, &room, a->journal);
-    int code = CLI_OK;
-    if (length > 0 && line[length - 1] == '\n') {
-        line[length - 1] = '\0';
-        if (strcmp(line, mark) != 0)
-            code = cli_error("classify ask: %s: belongs to another model", path);
-        a->is_replay = 1;
-        end = ftell(a->journal);
-        while (code == CLI_OK && (length = getline(&line, &room, a->journal)) > 0 && line[length - 1] == '\n') {
-            line[length - 1] = '\0';
-            code = take_line(a, line, told);
-            end = ftell(a->journal);
-        }
-        a->is_replay = a->has_failed = 0;
-    }
-    free(line);
-    if (code == CLI_OK && ftruncate(fileno(a->journal), end) < 0)
-        code = cli_error("classify ask: cannot write %s", path);
-    fseek(a->journal, 0, SEEK_END);
-    if (code == CLI_OK && end == 0)
-        code = keep(a, mark);
+    const replaying *r = context;
+    return take_line(r->a, line, r->told);
+}
+
+/* Replays the journal: the input lines, and a line for each decision that was printed. Then asks again. */
+static int replay(asking *a, rfc_told *told)
+{
+    char mark[80], old_mark[64], error[RF_PATH_MAX + 200];
+    const unsigned long long model = rfc_model_checksum(a->model);
+    snprintf(mark, sizeof mark, "{\"journal\": \"rejfilt classify ask\", \"model\": \"%016llx\"}", model);
+    snprintf(old_mark, sizeof old_mark, "{\"model\": \"%016llx\"}", model);
+    replaying r = {a, told};
+    a->is_replay = 1;
+    int code = cli_journal_open(&a->journal, mark, old_mark, take_kept, &r, error, sizeof error);
+    a->is_replay = a->has_failed = 0;
+    if (error[0])
+        cli_error("classify ask: --state: %s", error);
     for (size_t i = 0; i < SLOTS && code == CLI_OK && !a->is_by_hand; i++) /* advise() removes decided objects */
         for (asked **at = &a->slot[i]; *at;) {
             asked *before = *at;
@@ -894,7 +881,7 @@ int cli_classify_ask(int argc, char **argv)
     use_config c = use_default();
     mapped m;
     rf_lock lock = {.file = -1};
-    char error[300] = "";
+    char error[RF_PATH_MAX + 200] = "";
     int go = cli_parse(&ask_usage, &c, argc, argv);
     if (go <= 0)
         return go < 0 ? CLI_BAD_INPUT : CLI_OK;
@@ -909,21 +896,21 @@ int cli_classify_ask(int argc, char **argv)
     if (!a || !told || !adviser)
         code = cli_error("classify ask: out of memory");
     if (code == CLI_OK && c.state && (code = rf_lock_take(&lock, c.state, error, sizeof error)) != CLI_OK)
-        cli_error("classify ask: %s", error);
+        cli_error("classify ask: --state: %s", error);
     if (code == CLI_OK) {
         a->file = &m;
         a->model = m.model;
         a->adviser = adviser;
         a->is_by_hand = isatty(STDIN_FILENO) && isatty(STDOUT_FILENO);
+        a->journal.path = c.state;
         if (c.state)
-            code = replay(a, c.state, told);
+            code = replay(a, told);
         if (code == CLI_OK)
             code = converse(a, told);
         for (size_t i = 0; i < SLOTS; i++)
             while (a->slot[i])
                 forget(&a->slot[i]);
-        if (a->journal)
-            fclose(a->journal);
+        cli_journal_close(&a->journal);
     }
     rf_lock_release(&lock);
     rfc_adviser_close(adviser);
