@@ -3,7 +3,9 @@
 #include "directory.h"
 
 #include "../apps/cli/cli.h"
+#include "../apps/cli/checkpoint.h"
 #include "../apps/cli/statefile.h"
+#include "../src/base/sealed.h"
 #include "../src/beliefs/bytes.h"
 
 #include <errno.h>
@@ -134,12 +136,21 @@ static int load(contents *s, const char *path, char *error, size_t size)
     return loaded;
 }
 
+/* Seals the contents and saves them. */
+static int save_into(const cli_state_file *f, const contents *s, int is_durable, char *error, size_t size)
+{
+    unsigned char bytes[RF_SEAL + sizeof s->bytes];
+    memcpy(bytes + RF_SEAL, s->bytes, s->size);
+    rf_seal(bytes, RF_SEAL + s->size, "RFSTATE\n", CLI_STATE_VERSION);
+    return cli_state_save(bytes, RF_SEAL + s->size, f, is_durable, error, size);
+}
+
 static int save(const contents *s, const char *path, int is_durable, char *error, size_t size)
 {
     static cli_state_file f;
     if (cli_state_open(&f, path, error, size) != CLI_OK || error[0])
         return -1;
-    int result = cli_state_save(s->bytes, s->size, &f, is_durable, error, size);
+    int result = save_into(&f, s, is_durable, error, size);
     cli_state_close(&f);
     return result;
 }
@@ -226,9 +237,7 @@ static void test_round_trip(void **state)
 static void test_bytes_of_the_file(void **state)
 {
     (void)state;
-    static const unsigned char expected[] = {'R', 'F', 'S',  'T',  'A', 'T', 'E',  '\n', 8,    0,   0, 0,
-                                             14,  0,   0,    0,    4,   3,   2,    1,    0,    0,   0, 0,
-                                             0,   0,   0xf8, 0xbf, 'h', 'i', 0xfd, 0xa9, 0xe7, 0x3b};
+    static const unsigned char expected[] = {0x52, 0x46, 0x53, 0x54, 0x41, 0x54, 0x45, 0xa, 0x9, 0x0, 0x0, 0x0, 0x4, 0x3, 0x2, 0x1, 0x2e, 0x0, 0x0, 0x0, 0x0, 0x0, 0x0, 0x0, 0x95, 0xde, 0xf3, 0xc9, 0x0, 0x0, 0x0, 0x0, 0x4, 0x3, 0x2, 0x1, 0x0, 0x0, 0x0, 0x0, 0x0, 0x0, 0xf8, 0xbf, 0x68, 0x69};
     unsigned char bytes[64];
     contents s = {.size = 0};
     put_bytes(&s, "\4\3\2\1", 4);
@@ -261,15 +270,16 @@ static void test_large(void **state)
     unsigned char *bytes = malloc(LARGE), *back;
     static cli_state_file f;
     size_t count;
-    for (uint32_t i = 0; i < LARGE; i++)
+    for (uint32_t i = RF_SEAL; i < LARGE; i++)
         bytes[i] = (unsigned char)(i * 2654435761u >> 24);
+    rf_seal(bytes, LARGE, "RFSTATE\n", CLI_STATE_VERSION);
     assert_int_equal(cli_state_open(&f, in_directory("large.state"), error, sizeof error), CLI_OK);
     assert_int_equal(cli_state_save(bytes, LARGE, &f, 0, error, sizeof error), 0);
     assert_int_equal(cli_state_save(bytes, (size_t)CLI_STATE_MAX + 1, &f, 0, error, sizeof error), -1);
     assert_non_null(strstr(error, "large.state: the state is too large"));
     assert_int_equal(cli_state_load(&back, &count, in_directory("large.state"), error, sizeof error), 1);
-    assert_int_equal(count, LARGE);
-    assert_memory_equal(bytes, back, LARGE);
+    assert_int_equal(count, LARGE - RF_SEAL);
+    assert_memory_equal(bytes + RF_SEAL, back, LARGE - RF_SEAL);
     cli_state_close(&f);
     unlink(in_directory("large.state"));
     free(bytes);
@@ -319,7 +329,7 @@ static void test_every_length(void **state)
     assert_refused(path, "is empty");
     for (size_t length = 1; length < count; length++) {
         write_file(path, bytes, length);
-        if (length < 16)
+        if (length < RF_SEAL)
             snprintf(message, sizeof message, "is truncated (%zu bytes)", length);
         else
             snprintf(message, sizeof message, "is truncated (%zu of %zu bytes)", length, count);
@@ -337,24 +347,34 @@ static void test_refusals(void **state)
     unsigned char bytes[256];
     size_t count = saved_bytes(path, bytes, sizeof bytes);
 
-    bytes[20] ^= 1;
+    bytes[40] ^= 1;
     write_file(path, bytes, count);
     assert_refused(path, "is damaged (checksum)");
-    bytes[20] ^= 1;
-    bytes[8] = 9;
+    bytes[40] ^= 1;
+    rf_seal(bytes, count, "RFSTATE\n", CLI_STATE_VERSION + 1);
     write_file(path, bytes, count);
-    assert_refused(path, "is of a newer version (9; this program reads 8)");
-    write_file(path, bytes, 16); /* nothing after these bytes may be trusted */
-    assert_refused(path, "is of a newer version (9; this program reads 8)");
-    bytes[8] = 3;
+    assert_refused(path, "is of a newer version (10; this program reads 9)");
+    rf_seal(bytes, count, "RFSTATE\n", 3);
     write_file(path, bytes, count);
-    assert_refused(path, "is of an older version (3; this program reads 8): continue with the program that wrote it, or begin again");
-    static unsigned char too_long[16 + 4097 + 4] = "RFSTATE\n\10\0\0\0\0\20\0"; /* one byte more than its length says */
-    write_file(path, too_long, sizeof too_long);
-    assert_refused(path, "is damaged (its length)");
-    memcpy(too_long + 12, "\1\0\0\100", 4); /* more than CLI_STATE_MAX */
-    write_file(path, too_long, sizeof too_long);
-    assert_refused(path, "is damaged (its length)");
+    assert_refused(path, "is of an older version (3; this program reads 9): continue with the program that wrote it, or begin again");
+    static unsigned char old[16 + 7 + 4] = "RFSTATE\n\10\0\0\0\7\0\0\0version8"; /* the form of version 8 */
+    for (size_t length = 16; length <= sizeof old; length++) {
+        for (unsigned i = 0; i < 4; i++)
+            old[sizeof old - 4 + i] = (unsigned char)(rf_crc32(0, old, sizeof old - 4) >> 8 * i);
+        write_file(path, old, length);
+        if (length < sizeof old)
+            assert_refused(path, "is damaged (its length)");
+    }
+    contents s;
+    char why[256];
+    assert_int_equal(load(&s, path, why, sizeof why), 1);
+    assert_memory_equal(s.bytes, "version", 7);
+    for (size_t bit = 0; bit < 8 * sizeof old; bit++) {
+        old[bit / 8] ^= (unsigned char)(1u << bit % 8);
+        write_file(path, old, sizeof old);
+        assert_int_equal(load(&s, path, why, sizeof why), -1);
+        old[bit / 8] ^= (unsigned char)(1u << bit % 8);
+    }
     write_file(path, "x", 1);
     assert_refused(path, "is not a checkpoint of rejfilt");
     write_file(path, "t,outcome\n1,0\n2,1\n3,1\n", 22);
@@ -498,7 +518,7 @@ static void save_for_ever(const char *path, uint64_t n, int is_durable)
         _exit(1);
     for (;;) {
         put_numbered(&s, ++n);
-        if (cli_state_save(s.bytes, s.size, &f, is_durable, error, sizeof error) != 0)
+        if (save_into(&f, &s, is_durable, error, sizeof error) != 0)
             _exit(1);
     }
 }
@@ -670,7 +690,7 @@ static void test_a_file_system_without_locks(void **state)
         assert_string_equal(error, expected);
         assert_int_equal(unlink(in_directory("a.state.0123456789abcdef.tmp")), 0);
         contents s = {.size = 0};
-        assert_int_equal(cli_state_save(s.bytes, s.size, &f, 0, error, sizeof error), 0);
+        assert_int_equal(save_into(&f, &s, 0, error, sizeof error), 0);
         cli_state_close(&f);
         lock_fails = 0;
         assert_saved(&s, path, 0);
@@ -702,7 +722,7 @@ static void save_second(void)
     char error[256];
     before_write = rename_first;
     put_everything(&s);
-    assert_int_equal(cli_state_save(s.bytes, s.size, &second, 0, error, sizeof error), 0);
+    assert_int_equal(save_into(&second, &s, 0, error, sizeof error), 0);
     assert_whole();
 }
 
@@ -718,7 +738,7 @@ static void test_two_that_save_at_once(void **state)
     assert_int_equal(cli_state_open(&second, in_directory("a.state"), error, sizeof error), CLI_OK);
     lock_fails = 0;
     before_rename = save_second;
-    assert_int_equal(cli_state_save(s.bytes, s.size, &first, 0, error, sizeof error), 0);
+    assert_int_equal(save_into(&first, &s, 0, error, sizeof error), 0);
     assert_true(is_renamed[0]); /* the situation did occur */
     assert_whole();
     unlink(in_directory("a.state"));

@@ -1,5 +1,5 @@
 """Shared by tests of `rejfilt track`. The command is the first argument, or named by the environment variable REJFILT."""
-import csv, io, json, os, pathlib, select, struct, subprocess, sys, tempfile, time, unittest
+import csv, io, json, os, pathlib, re, select, struct, subprocess, sys, tempfile, time, unittest, zlib
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 COMMAND = os.environ.get("REJFILT", str(ROOT / "build" / "rejfilt"))
@@ -15,7 +15,7 @@ def track(*arguments, given=None, code=0, says=""):
     given = given.encode() if isinstance(given, str) else given
     more = {"input": given} if given is not None else {"stdin": subprocess.DEVNULL}
     done = subprocess.run([COMMAND, "track", *arguments], capture_output=True, timeout=LONGEST, **more)
-    complaint = done.stderr.decode(errors="replace")
+    complaint = "".join(line for line in done.stderr.decode(errors="replace").splitlines(keepends=True) if not re.search(r": \d+ known, \d+ new$", line))
     lines_wanted = 1 if says else 0
     if done.returncode != code or says not in complaint or complaint.count("\n") != lines_wanted:
         raise AssertionError(f"track {' '.join(arguments)}: exit {done.returncode}, not {code}; said {complaint!r}, not {says!r}")
@@ -102,10 +102,20 @@ class Live:
 
 
 def position(state):
-    """The number of records learnt, from a checkpoint: after 16 bytes of head, 8 of fingerprint, and the options with their
-    length."""
+    """The number of records learnt, from a checkpoint: behind the seal's 32 bytes, a mark and a fingerprint of 8 bytes each, the options
+    with their length, and the number of lines."""
     contents = pathlib.Path(state).read_bytes()
-    return struct.unpack_from("<Q", contents, 32 + struct.unpack_from("<Q", contents, 24)[0])[0]
+    return struct.unpack_from("<Q", contents, 64 + struct.unpack_from("<Q", contents, 48)[0])[0]
+
+
+def resealed(contents, version=None):
+    """The bytes of a sealed file after a change, with the checksum that it needs."""
+    head = bytearray(contents[:32])
+    head[24:28] = bytes(4)
+    if version is not None:
+        head[8:12] = struct.pack("<I", version)
+    head[24:28] = struct.pack("<I", zlib.crc32(bytes(head) + contents[32:]))
+    return bytes(head) + contents[32:]
 
 
 def memory(pid):

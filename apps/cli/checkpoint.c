@@ -7,6 +7,8 @@
 
 #include "bytes.h"
 #include "cli.h"
+#include "fail.h"
+#include "sealed.h"
 
 const char *const cli_sampler_names[] = {"reject", "lattice", "weight", NULL};
 const char *const cli_on_lost_names[] = {"restart", "widen", "stop", "ignore", NULL};
@@ -86,6 +88,7 @@ void cli_checkpoint_begin(cli_checkpoint *c, const rf_config *config, uint32_t b
     growing g = {c->options, sizeof c->options, 0};
     char number[CLI_REAL_TEXT];
     memset(c, 0, sizeof *c);
+    c->chain = cli_chain_of(d->settings);
     c->fingerprint = rf_config_fingerprint(config, batch);
     if (source)
         c->fingerprint = rf_hash(c->fingerprint, &source, sizeof source);
@@ -194,22 +197,54 @@ static int differ(const char *theirs, const char *ours, char *error, size_t size
 
 /* ---- Bytes ---- */
 
+#define KIND "RFSTATE\n"
+static const char mark[8] = {'R', 'F', 'R', 'U', 'N', ' ', '9', '\n'}; /* begins the contents; those of version 8 have none */
+
+/* Version 8: kind, version and length of 4 bytes each, contents, CRC-32 of all before it. */
+enum { OLD_VERSION = 8, OLD_HEAD = 16, OLD_TAIL = 4 };
+
+static uint32_t number_at(const unsigned char *from)
+{
+    return (uint32_t)from[0] | (uint32_t)from[1] << 8 | (uint32_t)from[2] << 16 | (uint32_t)from[3] << 24;
+}
+
+int cli_checkpoint_unseal(const unsigned char *bytes, size_t count, const unsigned char **contents, size_t *length, char *error,
+                          size_t size)
+{
+    const int is_old = rf_sealed_version(bytes, count, KIND) == OLD_VERSION && count >= OLD_HEAD;
+    if (!is_old && rf_sealed_check(bytes, count, KIND, CLI_STATE_VERSION, error, size) < 0)
+        return -1;
+    const size_t head = is_old ? OLD_HEAD : RF_SEAL, tail = is_old ? OLD_TAIL : 0;
+    if (is_old && count - OLD_HEAD != (size_t)number_at(bytes + 12) + OLD_TAIL)
+        return rf_fail(error, size, "is damaged (its length)");
+    if (is_old && number_at(bytes + count - OLD_TAIL) != rf_crc32(0, bytes, count - OLD_TAIL))
+        return rf_fail(error, size, "is damaged (checksum)");
+    *contents = bytes + head;
+    *length = count - head - tail;
+    return 0;
+}
+
 size_t cli_checkpoint_write(const cli_checkpoint *c, const rf_session *session, unsigned char *bytes)
 {
-    rf_writer w = {bytes, 0};
+    rf_writer w = {bytes, RF_SEAL};
     const size_t length = strlen(c->options);
+    rf_write_bytes(&w, mark, sizeof mark);
     rf_write_u64(&w, c->fingerprint);
     rf_write_u64(&w, length);
     rf_write_bytes(&w, c->options, length);
-    rf_write_u64(&w, c->position);
     rf_write_u64(&w, c->updates);
-    rf_write_u64(&w, c->hash);
-    return w.size + rf_session_save(session, bytes ? bytes + w.size : NULL);
+    cli_chain_write(&c->chain, &w);
+    w.size += rf_session_save(session, bytes ? bytes + w.size : NULL);
+    if (bytes)
+        rf_seal(bytes, w.size, KIND, CLI_STATE_VERSION);
+    return w.size;
 }
 
 size_t cli_checkpoint_read(cli_checkpoint *c, const unsigned char *bytes, size_t size)
 {
-    rf_reader r = {bytes, size, 0, 0};
+    const int is_old = size < sizeof mark || memcmp(bytes, mark, sizeof mark) != 0;
+    rf_reader r = {bytes, size, is_old ? 0 : sizeof mark, 0};
+    c->chain = cli_chain_of(c->chain.settings);
     c->fingerprint = rf_read_u64(&r);
     const uint64_t length = rf_read_u64(&r);
     if (r.failed || length >= sizeof c->options || length > size - r.at)
@@ -217,21 +252,26 @@ size_t cli_checkpoint_read(cli_checkpoint *c, const unsigned char *bytes, size_t
     memcpy(c->options, bytes + r.at, (size_t)length);
     c->options[length] = '\0';
     r.at += (size_t)length;
-    c->position = rf_read_u64(&r);
+    if (is_old) /* number of records, updates, hash */
+        c->chain.count = c->chain.plain = rf_read_u64(&r);
     c->updates = rf_read_u64(&r);
-    c->hash = rf_read_u64(&r);
+    if (is_old)
+        c->chain.hash = rf_read_u64(&r);
+    else if (cli_chain_read(&c->chain, &r) < 0)
+        r.failed = 1;
     return r.failed ? 0 : r.at;
 }
 
 int cli_checkpoint_take(cli_checkpoint *c, rf_session *session, const unsigned char *bytes, size_t size, char *error,
                         size_t error_size)
 {
-    cli_checkpoint *found = malloc(sizeof *found);
-    const size_t at = found ? cli_checkpoint_read(found, bytes, size) : 0;
-    int taken = -1;
+    cli_checkpoint *found = calloc(1, sizeof *found);
     if (!found)
-        snprintf(error, error_size, "does not fit into memory");
-    else if (at == 0)
+        return rf_fail(error, error_size, "does not fit into memory");
+    found->chain.settings = c->chain.settings;
+    const size_t at = cli_checkpoint_read(found, bytes, size);
+    int taken = -1;
+    if (at == 0)
         snprintf(error, error_size, "is damaged (its contents)");
     else if (found->fingerprint == c->fingerprint)
         taken = rf_session_load(session, bytes + at, size - at);
@@ -240,6 +280,7 @@ int cli_checkpoint_take(cli_checkpoint *c, rf_session *session, const unsigned c
                  rf_session_config(session)->description.name);
     if (taken < 0 && at > 0 && found->fingerprint == c->fingerprint)
         snprintf(error, error_size, "is damaged (its contents)");
+    cli_chain_free(taken == 0 ? &c->chain : &found->chain);
     if (taken == 0)
         *c = *found;
     free(found);

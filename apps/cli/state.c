@@ -84,7 +84,7 @@ static void show(const opened *o)
 {
     const rf_description *d = &o->track.run.config.description;
     const rf_step *s = &o->step;
-    printf("%s: %llu records, %llu updates; health: %s\n", d->name, (unsigned long long)o->checkpoint.position,
+    printf("%s: %llu records, %llu updates; health: %s\n", d->name, (unsigned long long)o->checkpoint.chain.count,
            (unsigned long long)o->checkpoint.updates, cli_health_word(s));
     for (unsigned i = 0; i < s->dim; i++)
         printf("%s = %.6g +- %.3g%s%s, 95 %% from %.6g to %.6g\n", d->parameter[i].name, s->mean[i], s->sd[i], CLI_UNIT(d->unit[i]), s->low[i],
@@ -109,7 +109,7 @@ static void export(opened *o)
     char name[NAME];
     cli_json_open(&json, stdout);
     cli_json_text(&json, "model", d->name);
-    cli_json_whole(&json, "records", o->checkpoint.position);
+    cli_json_whole(&json, "records", o->checkpoint.chain.count);
     cli_json_real(&json, "time", s->time);
     cli_json_text(&json, "health", cli_health_word(s));
     cli_json_real(&json, "log_evidence", s->log_evidence);
@@ -156,6 +156,7 @@ static int show_or_export(const config *c, int is_export)
     else if (code == CLI_OK)
         show(o);
     rf_session_close(o->session);
+    cli_chain_free(&o->checkpoint.chain);
     free(o);
     return code;
 }

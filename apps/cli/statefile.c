@@ -9,36 +9,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "checkpoint.h"
 #include "cli.h"
-
-static const char magic[8] = {'R', 'F', 'S', 'T', 'A', 'T', 'E', '\n'};
-
-enum { HEAD = 16, TAIL = 4 };
-
-static void store(unsigned char *to, uint64_t value, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        to[i] = (unsigned char)(value >> (8 * i));
-}
-
-static uint64_t fetch(const unsigned char *from, size_t count)
-{
-    uint64_t value = 0;
-    for (size_t i = 0; i < count; i++)
-        value |= (uint64_t)from[i] << (8 * i);
-    return value;
-}
-
-static uint32_t checksum(const unsigned char *bytes, size_t count)
-{
-    uint32_t crc = 0xffffffffu;
-    for (size_t i = 0; i < count; i++) {
-        crc ^= bytes[i];
-        for (int bit = 0; bit < 8; bit++)
-            crc = (crc >> 1) ^ (0xedb88320u & (0u - (crc & 1u)));
-    }
-    return ~crc;
-}
 
 static int cannot(const char *what, const char *path, const char *reason, char *error, size_t size)
 {
@@ -56,19 +28,11 @@ void cli_state_close(cli_state_file *f) { rf_lock_release(&f->lock); }
 
 /* ---- Saving ---- */
 
-int cli_state_save(const unsigned char *contents, size_t count, const cli_state_file *f, int is_durable, char *error, size_t size)
+int cli_state_save(const unsigned char *bytes, size_t count, const cli_state_file *f, int is_durable, char *error, size_t size)
 {
-    unsigned char *bytes = count <= CLI_STATE_MAX ? malloc(HEAD + count + TAIL) : NULL;
-    if (!bytes)
-        return cannot("write", f->path, count <= CLI_STATE_MAX ? strerror(ENOMEM) : "the state is too large", error, size);
-    memcpy(bytes, magic, sizeof magic);
-    store(bytes + 8, CLI_STATE_VERSION, 4);
-    store(bytes + 12, count, 4);
-    memcpy(bytes + HEAD, contents, count);
-    store(bytes + HEAD + count, checksum(bytes, HEAD + count), TAIL);
-    const int status = rf_output_replace(f->lock.target, bytes, HEAD + count + TAIL, is_durable ? RF_OUTPUT_DURABLE : 0, error, size);
-    free(bytes);
-    return status;
+    if (count > CLI_STATE_MAX)
+        return cannot("write", f->path, "the state is too large", error, size);
+    return rf_output_replace(f->lock.target, bytes, count, is_durable ? RF_OUTPUT_DURABLE : 0, error, size);
 }
 
 /* ---- Loading ---- */
@@ -76,7 +40,7 @@ int cli_state_save(const unsigned char *contents, size_t count, const cli_state_
 /* Reads all bytes of a regular file into malloc'ed *bytes. Returns the number, or -1 with a line in `error`. */
 static ssize_t read_file(int file, const char *path, unsigned char **bytes, char *error, size_t size)
 {
-    const size_t max = HEAD + (size_t)CLI_STATE_MAX + TAIL + 1; /* one more than a valid file can have */
+    const size_t max = (size_t)CLI_STATE_MAX + 1;
     struct stat there;
     size_t count = 0;
     if (fstat(file, &there) < 0)
@@ -100,34 +64,6 @@ static ssize_t read_file(int file, const char *path, unsigned char **bytes, char
     return (ssize_t)count;
 }
 
-/* Checks the bytes of a file. Returns 1, or -1 with a line in `error`. */
-static int check(const unsigned char *bytes, size_t count, const char *path, char *error, size_t size)
-{
-    size_t known = count < sizeof magic ? count : sizeof magic;
-    if (count == 0)
-        snprintf(error, size, "%s is empty", path);
-    else if (memcmp(bytes, magic, known) != 0)
-        snprintf(error, size, "%s is not a checkpoint of rejfilt", path);
-    else if (count < HEAD)
-        snprintf(error, size, "%s is truncated (%zu bytes)", path, count);
-    else if (fetch(bytes + 8, 4) > CLI_STATE_VERSION)
-        snprintf(error, size, "%s is of a newer version (%u; this program reads %u)", path,
-                 (unsigned)fetch(bytes + 8, 4), CLI_STATE_VERSION);
-    else if (fetch(bytes + 8, 4) < CLI_STATE_VERSION)
-        snprintf(error, size, "%s is of an older version (%u; this program reads %u): continue with the program that wrote it, or begin again", path,
-                 (unsigned)fetch(bytes + 8, 4), CLI_STATE_VERSION);
-    else if (fetch(bytes + 12, 4) > CLI_STATE_MAX || count > HEAD + fetch(bytes + 12, 4) + TAIL)
-        snprintf(error, size, "%s is damaged (its length)", path);
-    else if (count < HEAD + fetch(bytes + 12, 4) + TAIL)
-        snprintf(error, size, "%s is truncated (%zu of %zu bytes)", path, count,
-                 (size_t)(HEAD + fetch(bytes + 12, 4) + TAIL));
-    else if (fetch(bytes + count - TAIL, TAIL) != checksum(bytes, count - TAIL))
-        snprintf(error, size, "%s is damaged (checksum)", path);
-    else
-        return 1;
-    return -1;
-}
-
 int cli_state_load(unsigned char **contents, size_t *count, const char *path, char *error, size_t size)
 {
     unsigned char *bytes = NULL;
@@ -145,12 +81,15 @@ int cli_state_load(unsigned char **contents, size_t *count, const char *path, ch
         return cannot("read", path, strerror(errno), error, size);
     ssize_t got = read_file(file, path, &bytes, error, size);
     close(file);
-    if (got < 0 || check(bytes, (size_t)got, path, error, size) < 0) {
+    char why[200];
+    const unsigned char *from = NULL;
+    if (got >= 0 && cli_checkpoint_unseal(bytes, (size_t)got, &from, count, why, sizeof why) < 0)
+        snprintf(error, size, "%s %s", path, why);
+    if (!from) {
         free(bytes);
         return -1;
     }
-    *count = (size_t)got - HEAD - TAIL;
-    memmove(bytes, bytes + HEAD, *count);
+    memmove(bytes, from, *count);
     *contents = bytes;
     return 1;
 }

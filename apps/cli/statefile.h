@@ -1,11 +1,4 @@
-/* A small file that is always complete: versioned, checksummed, the same bytes on every machine.
-
-   Bytes of the file, numbers little-endian:
-     8   "RFSTATE\n"
-     4   version
-     4   n, the length of the contents, at most CLI_STATE_MAX
-     n   contents
-     4   CRC-32 (that of zlib and Ethernet) of everything before */
+/* The file of a checkpoint, which is always complete. */
 #ifndef REJFILT_CLI_STATEFILE_H
 #define REJFILT_CLI_STATEFILE_H
 
@@ -13,9 +6,7 @@
 
 #include "lock.h"
 
-#define CLI_STATE_VERSION 8u /* increment when the meaning of the contents changes */
-
-enum { CLI_STATE_MAX = 1 << 30 }; /* bytes of contents */
+enum { CLI_STATE_MAX = 1 << 30 }; /* bytes */
 
 /* A checkpoint that this process has locked. */
 typedef struct cli_state_file {
@@ -27,11 +18,12 @@ typedef struct cli_state_file {
 int cli_state_open(cli_state_file *f, const char *path, char *error, size_t size);
 void cli_state_close(cli_state_file *f);
 
-/* Replaces the file as rf_output_replace does: after a kill the old or the new file is there, complete. Returns 0, or -1 with one line
-   in `error`; only if syncing the directory fails, the last step, the new file stays. */
-int cli_state_save(const unsigned char *contents, size_t count, const cli_state_file *f, int is_durable, char *error, size_t size);
+/* Replaces the file by these bytes, of cli_checkpoint_write, as rf_output_replace does: after a kill the old or the new file is
+   there, complete. Returns 0, or -1 with one line in `error`; only if syncing the directory fails, the last step, the new file
+   stays. */
+int cli_state_save(const unsigned char *bytes, size_t count, const cli_state_file *f, int is_durable, char *error, size_t size);
 
-/* Reads the contents into malloc'ed memory. Returns 1; 0 if there is no such file; -1 if it is refused, with one line in
+/* Reads what was sealed into malloc'ed memory. Returns 1; 0 if there is no such file; -1 if it is refused, with one line in
    `error`: "run.state is truncated (117 of 240 bytes)". */
 int cli_state_load(unsigned char **contents, size_t *count, const char *path, char *error, size_t size);
 

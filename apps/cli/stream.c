@@ -11,8 +11,11 @@
 #include "answers.h"
 #include "clock.h"
 #include "file.h"
+#include "known.h"
 #include "output.h"
 #include "source.h"
+
+enum { ECHO = 16, KINDS = 8 }; /* a pipe repeats the run if so many records in a row, of so many kinds, are as at its begin */
 
 typedef struct stream {
     const cli_stream *description;
@@ -23,6 +26,13 @@ typedef struct stream {
     const char *name; /* name of the input in messages */
     rf_session *session;
     cli_checkpoint checkpoint; /* records learnt from, lines written */
+    uint64_t before;           /* records that a resumed run had learnt from */
+    uint64_t known, came;      /* those of them in the input, and new ones */
+    int is_saved;
+    int is_other;  /* the input is a new file: it begins with its first record that is learnt */
+    cli_walk echo; /* does a pipe repeat the run? Nothing is saved while it may */
+    int may_echo, kinds;
+    uint32_t kind[KINDS]; /* of its records */
     cli_history history;       /* rows of its picture, kept beside the checkpoint */
     double flushed;         /* time of the last flush, in seconds */
     rf_batch batch;         /* records of the next update */
@@ -40,7 +50,7 @@ typedef struct stream {
 static int save_state(stream *s)
 {
     char error[512];
-    if (!s->config->state || rf_engine_rank(s->engine) != 0)
+    if (!s->config->state || rf_engine_rank(s->engine) != 0 || s->is_saved)
         return CLI_OK;
     if (cli_flush() != CLI_OK)
         return CLI_FAILED;
@@ -59,6 +69,7 @@ static int save_state(stream *s)
         cli_error("track: --state: %s", error);
         return CLI_FAILED;
     }
+    s->is_saved = 1;
     cli_history_tidy(&s->history);
     return CLI_OK;
 }
@@ -66,36 +77,50 @@ static int save_state(stream *s)
 /* Tells a person who types records which one comes next. */
 static void say_where(const stream *s)
 {
+    const long count = (long)s->checkpoint.chain.count;
     if (isatty(STDERR_FILENO) && !s->config->ask)
-        fprintf(stderr, "%s: %ld records are known; the run continues with record %ld\n", s->config->state, (long)s->checkpoint.position, (long)s->checkpoint.position + 1);
+        fprintf(stderr, "%s: %ld records are known; the run continues with record %ld\n", s->config->state, count, count + 1);
 }
 
-/* Skips known records if the input is a file that starts with them. */
-static int pass_over(stream *s)
+/* Begins again with the input's first record, and passes over those that are known. */
+static int read_again(stream *s, off_t begin)
 {
-    struct stat description;
-    const unsigned settings = s->config->run.config.description.settings;
-    uint64_t hash = 0;
     cli_record record;
-    const off_t begin = lseek(fileno(s->in), 0, SEEK_CUR);
-    if (s->config->ask || fstat(fileno(s->in), &description) != 0 || !S_ISREG(description.st_mode) || begin < 0)
-        return CLI_OK;
-    while (cli_records_count(s->source.records) < (long)s->checkpoint.position) {
-        int got = cli_records_next(s->source.records, &record);
-        const rf_record told = cli_record_told(&record);
-        if (got == CLI_RECORD)
-            hash = rf_record_hash(hash, &told, settings);
-        else if (got != CLI_RECORD_BAD)
-            break;
-    }
-    if (cli_records_count(s->source.records) == (long)s->checkpoint.position && hash == s->checkpoint.hash)
-        return CLI_OK;
-    cli_records_close(s->source.records); /* not the known records: take them as new ones */
-    s->source.records = NULL;
-    if (lseek(fileno(s->in), begin, SEEK_SET) < 0 || !(s->source.records = cli_records_open(s->in, s->name, &s->config->run.config.description, 1)))
+    cli_records_close(s->source.records);
+    s->source.records = lseek(fileno(s->in), begin, SEEK_SET) < 0 ? NULL : cli_records_open(s->in, s->name, &s->config->run.config.description, 1);
+    if (!s->source.records)
         return cli_error("track: %s cannot be read again from its beginning", s->name);
     cli_records_rename(s->source.records, s->config->column);
+    for (int got = CLI_RECORD; cli_records_count(s->source.records) < (long)s->known;)
+        if ((got = cli_records_next(s->source.records, &record)) == CLI_RECORDS_END || got == CLI_RECORDS_FAILED || cli_interrupted)
+            return cli_interrupted ? CLI_INTERRUPTED : cli_error("track: %s changed while it was read", s->name);
     return CLI_OK;
+}
+
+/* Passes over the records that the run has learnt from. */
+static int pass_known(stream *s, double time)
+{
+    char error[600];
+    struct stat about;
+    cli_known found;
+    const cli_continue how = (cli_continue)s->config->go_on;
+    const off_t begin = lseek(fileno(s->in), 0, SEEK_CUR);
+    const int is_file = fstat(fileno(s->in), &about) == 0 && S_ISREG(about.st_mode) && begin >= 0;
+    s->is_other = is_file;
+    s->before = s->checkpoint.chain.count;
+    if (s->config->ask || s->before == 0 || how == CLI_CONTINUE_NEW)
+        return CLI_OK;
+    if (!is_file && how == CLI_CONTINUE_AUTO) {
+        s->may_echo = 1;
+        s->echo = cli_walk_from_start(&s->checkpoint.chain);
+        return CLI_OK;
+    }
+    const int code = cli_known_find(&s->checkpoint.chain, s->source.records, s->name, how, s->config->skip_bad, time, &found, error, sizeof error);
+    if (code != CLI_OK)
+        return code == CLI_INTERRUPTED ? code : cli_error("track: %s", error);
+    s->known = found.known;
+    s->is_other = is_file && found.known == 0;
+    return found.read > found.known ? read_again(s, begin) : CLI_OK;
 }
 
 /* Resumes from the contents of a checkpoint. */
@@ -104,14 +129,18 @@ static int take_state(stream *s, const unsigned char *bytes, size_t size)
     char error[1024];
     if (cli_checkpoint_take(&s->checkpoint, s->session, bytes, size, error, sizeof error) < 0)
         return cli_error("track: --state: %s %s; give that, or another file", s->config->state, error);
+    const int is_old = s->checkpoint.chain.plain > 0;
+    s->is_saved = 1;
     if (rf_engine_rank(s->engine) != 0)
         return CLI_OK;
-    if (pass_over(s) != CLI_OK) {
-        cli_source_end(&s->source);
-        return CLI_FAILED;
-    }
     rf_step step;
     rf_session_show(s->session, &step);
+    const int code = pass_known(s, step.time);
+    if (code != CLI_OK) {
+        cli_source_end(&s->source);
+        return code;
+    }
+    s->is_saved = !is_old;
     cli_records_begin_at(s->source.records, step.time);
     say_where(s);
     return CLI_OK;
@@ -203,12 +232,41 @@ static int is_due(stream *s)
     return 1;
 }
 
-/* Adds the batch's records to those known to the checkpoint. */
-static void take_note(stream *s)
+/* Is this the run's first record, and those behind it, again? */
+static int is_echo(stream *s, const rf_record *record)
 {
-    for (uint32_t k = 0; k < s->batch.count; k++)
-        s->checkpoint.hash = rf_record_hash(s->checkpoint.hash, &s->batch.record[k], s->config->run.config.description.settings);
-    s->checkpoint.position += s->batch.count;
+    const uint32_t own = cli_record_own(record, s->batch.id, s->checkpoint.chain.settings);
+    int k = 0;
+    cli_walk_add(&s->echo, record, s->batch.id);
+    s->may_echo = !s->echo.is_off && s->echo.at <= s->before;
+    while (k < s->kinds && s->kind[k] != own)
+        k++;
+    if (k == s->kinds && k < KINDS)
+        s->kind[s->kinds++] = own;
+    return s->may_echo && s->kinds == KINDS && s->echo.sure >= ECHO && (s->echo.sure == s->before || s->echo.sure >= 4 * ECHO);
+}
+
+/* Adds the batch's records to those known to the checkpoint. Returns CLI_OK, or CLI_BAD_INPUT after a message. */
+static int take_note(stream *s)
+{
+    cli_chain *chain = &s->checkpoint.chain;
+    if (s->is_other)
+        cli_chain_begin(chain);
+    s->is_other = 0;
+    for (uint32_t k = 0; k < s->batch.count; k++) {
+        if (s->may_echo && is_echo(s, &s->batch.record[k]))
+            return cli_error("track: %s repeats the records that the run has learnt; say --continue grown to pass over them, or --continue new", s->name);
+        cli_chain_add(chain, &s->batch.record[k], s->batch.id);
+    }
+    s->came += s->batch.count;
+    s->is_saved = 0;
+    return CLI_OK;
+}
+
+static int end_all(const stream *s)
+{
+    cli_source_end(&s->source);
+    return CLI_FAILED;
 }
 
 /* The session refused the batch: with --skip-bad counts its records as bad, else reports the reason. */
@@ -221,8 +279,7 @@ static int refuse(stream *s, rf_status status)
             return cli_error("track: %s: line %ld: %s", s->name, s->last.line, wrong);
     if (s->config->skip_bad) {
         s->source.bad += s->batch.count;
-        take_note(s);
-        return CLI_OK;
+        return take_note(s) == CLI_OK ? CLI_OK : end_all(s);
     }
     char why[CLI_WHY];
     return cli_error("track: %s: line %ld: %s", s->name, s->last.line, cli_why(status, s->engine, why));
@@ -236,16 +293,10 @@ static int ask(stream *s)
     const rf_status status = rf_session_ask(s->session, s->config->run.batch, questions);
     if (status < 0)
         return cli_error("track: %s", rf_status_text(status));
-    cli_answers_open(&s->answers, s->checkpoint.position, s->config->run.batch);
+    cli_answers_open(&s->answers, s->checkpoint.chain.count, s->config->run.batch);
     for (uint32_t k = 0; k < s->config->run.batch && !cli_interrupted; k++)
-        cli_output_ask(stdout, (cli_format)s->config->format, description, (long)s->checkpoint.position + (long)k, questions[k].is_anchor, questions[k].setting);
+        cli_output_ask(stdout, (cli_format)s->config->format, description, (long)s->checkpoint.chain.count + (long)k, questions[k].is_anchor, questions[k].setting);
     return cli_flush();
-}
-
-static int end_all(const stream *s)
-{
-    cli_source_end(&s->source);
-    return CLI_FAILED;
 }
 
 /* Keeps the batch's records for passes. */
@@ -278,7 +329,8 @@ static int one_step(stream *s, int *is_over)
     const rf_status status = rf_session_tell(s->session, s->batch.record, s->batch.count, &step);
     if (status < 0)
         return refuse(s, status);
-    take_note(s);
+    if (take_note(s) != CLI_OK)
+        return end_all(s);
     if (keep(s) != CLI_OK)
         return CLI_FAILED;
     if (s->last.has_truth)
@@ -290,18 +342,17 @@ static int one_step(stream *s, int *is_over)
         return end_all(s);
     }
     const int is_left = s->description->observer(s->description->user, 0, &step) != 0 && !cli_interrupted;
-    if (is_left || (s->checkpoint.updates % s->config->state_every == 0 && save_state(s) != CLI_OK) || (is_due(s) && cli_flush() != CLI_OK))
+    if (is_left || (s->checkpoint.updates % s->config->state_every == 0 && !s->may_echo && save_state(s) != CLI_OK) || (is_due(s) && cli_flush() != CLI_OK))
         return end_all(s);
     if (!(step.health == RF_LOST && step.is_tested > 0 && s->config->run.config.on_lost == RF_ON_LOST_STOP))
         return CLI_OK;
     cli_error("track: %s: line %ld: the filter has lost the truth, and --on-lost is stop", s->name, s->first_line);
-    if (s->checkpoint.updates % s->config->state_every != 0)
-        save_state(s);
+    save_state(s);
     return CLI_FAILED;
 }
 
 /* Hints for a person at a terminal; programs find the same in the output lines. */
-static void say_what_is_left(const stream *s)
+static void say_what_is_left(const stream *s, int code)
 {
     rf_step step;
     rf_session_show(s->session, &step);
@@ -314,6 +365,8 @@ static void say_what_is_left(const stream *s)
         fprintf(stderr, "rejfilt: track: a later picture will lack this run's steps: %s\n", s->history.failure);
     if (s->source.bad > 0)
         fprintf(stderr, "rejfilt: track: %ld bad records passed over\n", s->source.bad);
+    if (code == CLI_OK && s->before > 0 && !s->config->ask)
+        fprintf(stderr, "rejfilt: track: %s: %llu known, %llu new\n", s->name, (unsigned long long)s->known, (unsigned long long)s->came);
 }
 
 static int run(stream *s)
@@ -323,6 +376,7 @@ static int run(stream *s)
     s->session = rf_session_open(&s->config->run.config, error, sizeof error);
     if (!s->session)
         return cli_error("track: %s", error);
+    s->checkpoint.chain = cli_chain_of(s->config->run.config.description.settings);
     if (s->config->state)
         cli_checkpoint_begin(&s->checkpoint, &s->config->run.config, s->config->run.batch, cli_track_source(s->config));
     int code = load_state(s);
@@ -332,12 +386,12 @@ static int run(stream *s)
     while (code == CLI_OK && !is_over)
         code = one_step(s, &is_over);
     if (code == CLI_OK || code == CLI_BAD_INPUT) {
-        int saved = s->checkpoint.updates > 0 && s->checkpoint.updates % s->config->state_every != 0 ? save_state(s) : CLI_OK;
+        int saved = s->checkpoint.updates > 0 ? save_state(s) : CLI_OK;
         code = code == CLI_OK ? saved : code;
     }
     cli_history_close(&s->history);
-    say_what_is_left(s);
-    if (s->config->data && code == CLI_OK && !cli_interrupted && !s->config->ask && s->checkpoint.position == 0 && s->last.line == 0 && s->source.bad == 0 && rf_engine_rank(s->engine) == 0)
+    say_what_is_left(s, code);
+    if (s->config->data && code == CLI_OK && !cli_interrupted && !s->config->ask && s->checkpoint.chain.count == 0 && s->last.line == 0 && s->source.bad == 0 && rf_engine_rank(s->engine) == 0)
         fprintf(stderr, "rejfilt: track: %s: no records\n", s->name);
     if (s->config->plot && s->history.series && s->history.series->count > 0 && resumed_at > 0 && cli_series_at(s->history.series, 0, CLI_STEP) > 0)
         fprintf(stderr, "rejfilt: track: the picture begins with step %.0f: before it the run had no --plot\n", cli_series_at(s->history.series, 0, CLI_STEP));
@@ -369,6 +423,7 @@ int cli_stream_run(const cli_stream *description)
         code = run(s);
     }
     rf_session_close(s->session);
+    cli_chain_free(&s->checkpoint.chain);
     cli_records_close(s->source.records);
     if (config->data && s->in)
         fclose(s->in);

@@ -8,6 +8,7 @@
 
 #include "cli.h"
 #include "file.h"
+#include "known.h"
 #include "modelspec.h"
 #include "outputs.h"
 #include "picture.h"
@@ -89,6 +90,7 @@ static const cli_option options[] = {
     {"summary", NULL, "end with a few lines on standard error: the result, the name\nof the picture, what to try next; for a file without drift,\nalso the result of --passes", NULL, CLI_FLAG, AT(summary), 0, 0, NULL},
     {"passes", "[yes|no]", "the exact posterior of a file without drift, by several\npasses over all records, instead of a line per update;\n--summary adds it by default", NULL, CLI_NAME, AT(passes), 0, 0, cli_passes_names},
     {"state", "FILE", "keep a checkpoint in FILE; if it is there, resume from it", NULL, CLI_STATE, AT(state), 0, 0, NULL},
+    {"continue", "HOW", "the input of a resumed run: it has grown (it begins with the\nknown records) or is new (auto, the default: found out by\ncomparison; one that matches in part is refused)", NULL, CLI_NAME, AT(go_on), 0, 0, cli_continue_names},
     {"state-every", "N", "write the checkpoint after every N updates (default 1)", NULL, CLI_U64, AT(state_every), 1, 1e9, NULL},
     {"state-durable", NULL, "make every checkpoint survive a power cut; slower", NULL, CLI_FLAG, AT(state_durable), 0, 0, NULL},
     {"skip-bad", NULL, "skip bad records and count them", NULL, CLI_FLAG, AT(skip_bad), 0, 0, NULL},
@@ -277,6 +279,8 @@ static int check_combination(const cli_track_config *c)
         return cli_error("track: --%s is about a picture; it needs --plot", c->panels ? "panels" : "theme");
     if ((c->state_durable || c->state_every > 1) && !c->state)
         return cli_error("track: --%s is about a checkpoint; it needs --state", c->state_durable ? "state-durable" : "state-every");
+    if (c->go_on && (!c->state || c->ask))
+        return cli_error(c->ask ? "track: --continue is about records; leave out --ask" : "track: --continue is about a checkpoint; it needs --state");
     if (c->trials && (c->plot || c->state || c->summary))
         return cli_error("track: --%s is about one run; leave out --trials", c->plot ? "plot" : c->state ? "state" : "summary");
     if (c->trials && c->run.config.on_lost == RF_ON_LOST_STOP)

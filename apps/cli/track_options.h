@@ -24,7 +24,7 @@ typedef struct cli_track_config {
     const char *plot, *engine, *data, *state, *kappa;
     int sampler, on_lost;
     uint64_t state_every; /* updates between two checkpoints */
-    int state_durable;
+    int state_durable, go_on; /* go_on: cli_continue */
     const char *model; /* as given */
     const char *config[CLI_LIST_MAX + 1]; /* files of options */
     const char *prior[CLI_LIST_MAX + 1], *drift[CLI_LIST_MAX + 1]; /* as given, ending in null */

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "bytes.h"
 #include "engine.h"
 
 typedef struct fleet_object {
@@ -301,15 +302,34 @@ static PyObject *fleet_ask(PyObject *self, PyObject *args)
     return PyErr_Occurred() ? NULL : Py_NewRef(Py_None);
 }
 
-/* _save(), _load(told, bytes): the filters' memory, in the format of this machine. */
+/* _save(), _load(bytes): the number of tells, and every filter, the same on every machine. */
 static PyObject *fleet_save(PyObject *self, PyObject *ignored)
 {
     (void)ignored;
     fleet_object *f = (fleet_object *)self;
     if (enter_fleet(f) < 0)
         return NULL;
-    PyObject *saved =
-        Py_BuildValue("(Ky#)", (unsigned long long)f->told, (const char *)f->memory, (Py_ssize_t)(f->count * f->bytes));
+    const unsigned dim = f->problem.description.dim;
+    rf_writer w = {NULL, 0};
+    for (int pass = 0; pass < 2; pass++) {
+        w.size = 0;
+        rf_write_u64(&w, f->told);
+        for (uint32_t i = 0; i < f->count; i++) {
+            const rf64_filter *filter = filter_at(f, i);
+            rf_write_u64(&w, filter->seed);
+            rf_write_u64(&w, rf64_filter_updates(filter));
+            for (unsigned j = 0; j < dim; j++)
+                rf_write_real(&w, rf64_filter_mean(filter)[j]);
+            for (unsigned j = 0; j < RF_TRIANGLE(dim); j++)
+                rf_write_real(&w, rf64_filter_factor(filter)[j]);
+            for (unsigned j = 0; j < dim; j++)
+                rf_write_real(&w, rf64_filter_rest(filter, j));
+        }
+        if (pass == 0 && !(w.to = PyMem_Malloc(w.size)))
+            break;
+    }
+    PyObject *saved = w.to ? PyBytes_FromStringAndSize((const char *)w.to, (Py_ssize_t)w.size) : PyErr_NoMemory();
+    PyMem_Free(w.to);
     f->is_busy = 0;
     return saved;
 }
@@ -317,18 +337,37 @@ static PyObject *fleet_save(PyObject *self, PyObject *ignored)
 static PyObject *fleet_load(PyObject *self, PyObject *args)
 {
     fleet_object *f = (fleet_object *)self;
-    const char *bytes;
+    const unsigned char *bytes;
     Py_ssize_t size;
-    unsigned long long told;
-    if (!PyArg_ParseTuple(args, "Ky#", &told, &bytes, &size) || enter_fleet(f) < 0)
+    if (!PyArg_ParseTuple(args, "y#", &bytes, &size) || enter_fleet(f) < 0)
         return NULL;
-    const int is_ours = (size_t)size == f->count * f->bytes;
-    if (is_ours) {
-        memcpy(f->memory, bytes, (size_t)size);
-        f->told = told;
+    const unsigned dim = f->problem.description.dim;
+    rf_reader r = {bytes, (size_t)size, 0, 0};
+    const uint64_t told = rf_read_u64(&r);
+    unsigned char *before = PyMem_Malloc(f->count * f->bytes);
+    int is_fine = before != NULL;
+    if (before)
+        memcpy(before, f->memory, f->count * f->bytes);
+    for (uint32_t i = 0; i < f->count && is_fine; i++) {
+        double mean[RF_DESCRIBED_MAX], rest[RF_DESCRIBED_MAX], factor[RF_TRIANGLE(RF_DESCRIBED_MAX)];
+        const uint64_t seed = rf_read_u64(&r), updates = rf_read_u64(&r);
+        for (unsigned j = 0; j < dim; j++)
+            mean[j] = rf_read_real(&r);
+        for (unsigned j = 0; j < RF_TRIANGLE(dim); j++)
+            factor[j] = rf_read_real(&r);
+        for (unsigned j = 0; j < dim; j++)
+            rest[j] = rf_read_real(&r);
+        is_fine = !r.failed && updates <= UINT32_MAX &&
+                  rf64_filter_restore(filter_at(f, i), seed, (uint32_t)updates, mean, factor, rest) >= 0;
     }
+    is_fine = is_fine && rf_read_all(&r);
+    if (is_fine)
+        f->told = told;
+    else if (before)
+        memcpy(f->memory, before, f->count * f->bytes);
+    PyMem_Free(before);
     f->is_busy = 0;
-    return is_ours ? Py_NewRef(Py_None) : refuse_text("these are not the bytes of such a fleet");
+    return is_fine ? Py_NewRef(Py_None) : refuse_text("these are not the bytes of such a fleet");
 }
 
 static PyObject *fleet_told(PyObject *self, void *ignored)

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "cli.h"
+#include "sealed.h"
 #include "statefile.h"
 
 PyTypeObject *model_type, *session_type, *fleet_type;
@@ -182,6 +183,39 @@ static PyObject *status_text(PyObject *module, PyObject *args)
     return PyArg_ParseTuple(args, "i", &status) ? PyUnicode_FromString(rf_status_text(status)) : NULL;
 }
 
+#define PICKLE "RFPICKL\n"
+enum { PICKLE_VERSION = 1 };
+
+/* seal(bytes), unseal(bytes): with a checksum, and without it. */
+static PyObject *seal(PyObject *module, PyObject *given)
+{
+    (void)module;
+    char *bytes;
+    Py_ssize_t size;
+    if (PyBytes_AsStringAndSize(given, &bytes, &size) < 0)
+        return NULL;
+    unsigned char *sealed = PyMem_Malloc((size_t)size + RF_SEAL);
+    if (!sealed)
+        return PyErr_NoMemory();
+    memcpy(sealed + RF_SEAL, bytes, (size_t)size);
+    rf_seal(sealed, (size_t)size + RF_SEAL, PICKLE, PICKLE_VERSION);
+    PyObject *made = PyBytes_FromStringAndSize((const char *)sealed, size + RF_SEAL);
+    PyMem_Free(sealed);
+    return made;
+}
+
+static PyObject *unseal(PyObject *module, PyObject *given)
+{
+    (void)module;
+    char *bytes, error[200];
+    Py_ssize_t size;
+    if (PyBytes_AsStringAndSize(given, &bytes, &size) < 0)
+        return NULL;
+    if (rf_sealed_check((const unsigned char *)bytes, (size_t)size, PICKLE, PICKLE_VERSION, error, sizeof error) < 0)
+        return refuse_text("this pickle %s", error);
+    return PyBytes_FromStringAndSize(bytes + RF_SEAL, size - RF_SEAL);
+}
+
 static int fill(PyObject *module)
 {
     static PyInterpreterState *home; /* its types and its exception are of one interpreter */
@@ -292,6 +326,8 @@ static PyObject *write_file(PyObject *self, PyObject *args)
 }
 
 static PyMethodDef functions[] = {
+    {"seal", seal, METH_O, NULL},
+    {"unseal", unseal, METH_O, NULL},
     {"_set_notes", set_notes, METH_O, NULL},
     {"models", list_models, METH_NOARGS, NULL},
     {"status_text", status_text, METH_VARARGS, NULL},

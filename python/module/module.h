@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "chain.h"
 #include "rejfilt/passes.h"
 
 enum { ERROR_MAX = 8192 }; /* holds a compiler's messages, too */
@@ -49,7 +50,8 @@ typedef struct session_object {
     uint32_t batch;                   /* default number of records per update */
     int is_busy;                      /* in use by another thread */
     int is_long;                      /* updates are long, so the GIL is released for each */
-    uint64_t position, updates, hash; /* as counted by the command */
+    uint64_t updates;                 /* as counted by the command */
+    cli_chain chain;                  /* the records */
     uint32_t asked;                   /* number of open questions; */
     rf_record *questions;             /* the questions */
     rf_step last;                     /* of the latest update; rows may need all of it, rf_session_show lacks health */

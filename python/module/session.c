@@ -126,6 +126,7 @@ static PyObject *session_open(PyObject *self, PyObject *args)
         return refuse_text(s->session ? "this tracker is open already" : "this model is not made");
     s->model = (model_object *)Py_NewRef(model);
     s->config = rf_config_default(s->model->model);
+    s->chain = cli_chain_of(s->config.description.settings);
     if (keep_texts(s, belief, design) < 0)
         return PyErr_NoMemory();
     s->config.learns_drift = learns_drift;
@@ -279,9 +280,6 @@ rf_status learn(session_object *s, const rf_record records[], uint32_t count, in
     s->has_changed = 0;
     if (may_fail_unnoticed && !copy)
         return RF_REFUSED_ENGINE;
-    uint64_t hash = s->hash; /* before the update, so that the processor can overlap both */
-    for (uint32_t k = 0; k < count; k++)
-        hash = rf_record_hash(hash, &records[k], s->config.description.settings);
     rf_status status = (is_brief ? rf_session_tell_briefly : rf_session_tell)(s->session, records, count, &s->last);
     if (copy && status >= 0 && PyErr_Occurred()) {
         rf_session *done = s->session;
@@ -295,8 +293,8 @@ rf_status learn(session_object *s, const rf_record records[], uint32_t count, in
     if (status < 0)
         return status;
     s->has_changed = shown_health(&s->last) != s->before;
-    s->hash = hash;
-    s->position += count;
+    for (uint32_t k = 0; k < count; k++)
+        cli_chain_add(&s->chain, &records[k], 0);
     s->updates++;
     s->asked = 0;
     return status;
@@ -624,14 +622,13 @@ static cli_checkpoint *checkpoint_of(const session_object *s, const char *source
     cli_checkpoint *c = PyMem_Malloc(sizeof *c);
     if (c) {
         cli_checkpoint_begin(c, &s->config, s->batch, rf_hash(0, source, (size_t)size));
-        c->position = s->position;
+        c->chain = s->chain; /* lent */
         c->updates = s->updates;
-        c->hash = s->hash;
     }
     return c;
 }
 
-/* _save(source): the contents of a checkpoint of the command. */
+/* _save(source): a checkpoint of the command. */
 static PyObject *session_save(PyObject *self, PyObject *args)
 {
     session_object *s = (session_object *)self;
@@ -651,23 +648,31 @@ static PyObject *session_save(PyObject *self, PyObject *args)
     return saved;
 }
 
-/* _load(source, bytes) */
+/* _load(source, bytes): of _save; or the contents alone, of a file, or as version 8 pickled them. */
 static PyObject *session_load(PyObject *self, PyObject *args)
 {
     session_object *s = (session_object *)self;
-    const char *source, *bytes;
+    const char *source;
+    const unsigned char *bytes, *contents;
     char error[1024];
     Py_ssize_t length, size;
+    size_t count;
     if (!PyArg_ParseTuple(args, "y#y#", &source, &length, &bytes, &size) || enter(s) < 0)
         return NULL;
     cli_checkpoint *c = checkpoint_of(s, source, length);
-    const int taken =
-        c ? cli_checkpoint_take(c, s->session, (const unsigned char *)bytes, (size_t)size, error, sizeof error) : -1;
+    const int is_bare = size < 8 || memcmp(bytes, "RFSTATE\n", 8) != 0;
+    contents = bytes;
+    count = (size_t)size;
+    int taken = !c ? -1 : is_bare ? 0 : cli_checkpoint_unseal(bytes, count, &contents, &count, error, sizeof error);
+    if (taken == 0) {
+        c->chain = cli_chain_of(s->config.description.settings);
+        taken = cli_checkpoint_take(c, s->session, contents, count, error, sizeof error);
+    }
     leave(s);
     if (taken == 0) {
-        s->position = c->position;
+        cli_chain_free(&s->chain);
+        s->chain = c->chain;
         s->updates = c->updates;
-        s->hash = c->hash;
         s->asked = 0;
         rf_session_show(s->session, &s->last);
     }
@@ -700,6 +705,7 @@ static void dealloc(PyObject *self)
     PyObject_GC_UnTrack(self);
     clear(self);
     rf_engine_close(s->engine);
+    cli_chain_free(&s->chain);
     PyMem_Free(s->texts);
     PyMem_Free(s->questions);
     free_object(self);

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from . import _rejfilt
 from ._model import Floats, Model, _find, floats, motion_of, number, pair, seed_of, text, whole
 from ._rejfilt import Refused
-from ._tracker import HEALTH, SAMPLERS, Evidence, Interval, Tracker, _one_of, at_least, by_parameter, columns, learnt, moving, prior_of, settings_rows
+from ._tracker import HEALTH, SAMPLERS, Evidence, Interval, Tracker, _one_of, at_least, by_parameter, columns, learnt, moving, prior_of, seal, settings_rows, unseal
 
 SLICE = 0.03  # seconds in the library between two looks at Ctrl-C and at the progress bar
 
@@ -602,20 +602,29 @@ class Fleet(_rejfilt.Fleet):
         """Standard deviations in the chart."""
         return self._moments(False)[1]
 
+    def _parts(self) -> tuple[Any, ...]:
+        return self._arguments[1:], self.design, self._save()
+
     def __reduce__(self) -> tuple[Any, ...]:
-        return _refleet, (type(self), self._arguments, self.design, self._save())
+        return _refleet, (type(self), self.model, seal(self.model, self._parts()))
 
     def __copy__(self) -> Fleet:
-        return _refleet(type(self), self._arguments, self.design, self._save())
+        return _fleet(type(self), self.model, *self._parts())
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Fleet:
         return self.__copy__()
 
 
-def _refleet(of: type[Fleet], arguments: tuple[Any, ...], design: str | None, saved: tuple[int, bytes]) -> Fleet:
+def _fleet(of: type[Fleet], made: Model, arguments: tuple[Any, ...], design: str | None, saved: bytes) -> Fleet:
     fleet = of.__new__(of)
-    fleet.model, fleet.count = arguments[0], arguments[1]
-    fleet.design, fleet._arguments = design, arguments
-    fleet._open(*arguments)
-    fleet._load(*saved)
+    fleet.model, fleet.count = made, arguments[0]
+    fleet.design, fleet._arguments = design, (made, *arguments)
+    fleet._open(*fleet._arguments)
+    fleet._load(saved)
     return fleet
+
+
+def _refleet(of: type[Fleet], made: Model, sealed: Any, *older: Any) -> Fleet:
+    if older:
+        raise Refused("this fleet was pickled by an older version, as memory without a checksum: make it again")
+    return _fleet(of, made, *unseal(made, sealed))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import enum
 import os
+import pickle
 from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -481,22 +482,25 @@ class Tracker(_rejfilt.Session):
 
     # ---- Bytes ----
 
+    def _parts(self) -> tuple[Any, ...]:
+        return self._options, self._save(self.model._source), self._asked
+
+    def _added(self) -> dict[str, Any]:
+        """Attributes of a subclass, or from outside."""
+        return {name: value for name, value in vars(self).items() if name not in _OWN}
+
     def __reduce__(self) -> tuple[Any, ...]:
-        added = {name: value for name, value in vars(self).items() if name not in _OWN}  # by a subclass, or from outside
-        return _reopen, (type(self), self.model, self._options, self._save(b""), self._asked), added or None
+        return _reopen, (type(self), self.model, seal(self.model, self._parts())), self._added() or None
 
     def __copy__(self) -> Tracker:
-        reopen, arguments, added = self.__reduce__()
-        other: Tracker = reopen(*arguments)
-        vars(other).update(added or {})
+        other = _made(type(self), self.model, *self._parts())
+        vars(other).update(self._added())
         other.on_health = self.on_health
         return other
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Tracker:
-        reopen, arguments, added = self.__reduce__()
-        other: Tracker = reopen(*arguments)
-        memo[id(self)] = other
-        vars(other).update(copy.deepcopy(added or {}, memo))
+        memo[id(self)] = other = _made(type(self), self.model, *self._parts())
+        vars(other).update(copy.deepcopy(self._added(), memo))
         other.on_health = self.on_health
         return other
 
@@ -524,13 +528,32 @@ class Tracker(_rejfilt.Session):
 _OWN = ("model", "on_health", "anchors", "_options", "_columns")
 
 
-def _reopen(of: type[Tracker], model: Model, options: dict[str, Any], contents: bytes, asked: int) -> Tracker:
+def _made(of: type[Tracker], model: Model, options: dict[str, Any], contents: bytes, asked: int, is_old: bool = False) -> Tracker:
     tracker = of.__new__(of)
     Tracker.__init__(tracker, model, **options)  # a subclass may have other arguments
-    tracker._load(b"", contents)
+    tracker._load(b"" if is_old else model._source, contents)
     if asked:
         tracker.ask(asked)
     return tracker
+
+
+def _reopen(of: type[Tracker], model: Model, sealed: Any, *older: Any) -> Tracker:
+    if older:  # older versions pickled the parts
+        return _made(of, model, sealed, *older, True)
+    return _made(of, model, *unseal(model, sealed))
+
+
+def seal(model: Model, parts: Any) -> bytes:
+    """The parts of a pickled object, with a checksum of them and of what the model says of itself. The model is pickled by whoever pickles
+    the object, which may know how to pickle its functions."""
+    return _rejfilt.seal(pickle.dumps((repr(model._describe()), parts)))
+
+
+def unseal(model: Model, sealed: bytes) -> Any:
+    about, parts = pickle.loads(_rejfilt.unseal(sealed))
+    if about != repr(model._describe()):
+        raise Refused(f"it was pickled with another model {model.name}")
+    return parts
 
 
 def settings_rows(model: Model, given: Any, count: int) -> Floats:

@@ -8,6 +8,7 @@
 
 #include "cli.h"
 #include "bytes.h"
+#include "sealed.h"
 #include "statefile.h"
 #include "stream.h"
 
@@ -51,20 +52,22 @@ static void go_on_from(const uint8_t *bytes, size_t count)
     static cli_checkpoint checkpoint;
     cli_checkpoint_begin(&checkpoint, &config.run.config, config.run.batch, cli_track_source(&config));
     const size_t length = strlen(checkpoint.options);
-    rf_writer w = {state, 0};
+    rf_writer w = {state, RF_SEAL};
+    rf_write_bytes(&w, "RFRUN 9\n", 8);
     rf_write_u64(&w, checkpoint.fingerprint);
     rf_write_u64(&w, length);
     rf_write_bytes(&w, checkpoint.options, length);
     if (count - 1 > sizeof state - w.size)
         return;
     rf_write_bytes(&w, bytes + 1, count - 1);
+    rf_seal(state, w.size, "RFSTATE\n", CLI_STATE_VERSION);
     snprintf(data, sizeof data, "%s", fuzz_file("data.csv", (const uint8_t *)records, sizeof records - 1));
     snprintf(path, sizeof path, "%s", fuzz_file("run.state", bytes, 0));
     static cli_state_file file;
     fuzz_require(cli_state_open(&file, path, error, sizeof error) == CLI_OK && !error[0]);
     fuzz_require(cli_state_save(state, w.size, &file, 0, error, sizeof error) == 0);
     fuzz_require(cli_state_load(&back, &size, path, error, sizeof error) == 1);
-    fuzz_require(size == w.size && memcmp(back, state, size) == 0);
+    fuzz_require(size == w.size - RF_SEAL && memcmp(back, state + RF_SEAL, size) == 0);
     free(back);
     config.data = data;
     config.state = path;
