@@ -248,6 +248,39 @@ class Old(Test):
         self.assertEqual(run("classify", "ask", model, "--state", journal).stdout, done.stdout)
 
 
+class Imports(Test):
+    """What `state import` takes, `track` loads, and its estimates are numbers in their order; else it is refused."""
+
+    parameters = {"precession": ["x"], "decay": ["p", "A", "B"], "coin": ["p"], "ramsey": ["w", "g"], "relaxation": ["T1"]}
+
+    def test_gaussians_of_every_size(self):
+        chance, taken = random.Random(8), 0
+        state, posterior = self.folder / "run.state", self.folder / "posterior.json"
+        for _ in range(150):
+            model, belief = chance.choice(list(self.parameters)), chance.choice(["mixture", "gaussian", "particles:50", "grid:64"])
+            options, high = ("--ask", f"--model={model}", f"--belief={belief}", "--drift=0"), chance.choice([1, 3, 20, 300])
+            parts = []
+            for _ in range(chance.choice([1, 1, 3])):
+                parts.append({"weight": chance.choice([1, 10.0 ** chance.uniform(-300, 300)])})
+                for p in self.parameters[model]:
+                    parts[-1] |= {f"{p}.chart_mean": chance.choice([0, 1, -1]) * 10.0 ** chance.uniform(-3, high), f"chart_covariance.{p}.{p}": 10.0 ** chance.uniform(-9, high)}
+            posterior.write_text(json.dumps({"gaussians": parts}))
+            done = run("state", "import", posterior, "--state", state, *options)
+            if done.returncode != 0:
+                self.assertEqual((done.returncode, done.stderr.count("\n"), state.exists()), (2, 1, False), done.stderr)
+                continue
+            taken += 1
+            exported = run("state", "export", state)
+            for p in json.loads(exported.stdout)["parameters"]:
+                self.assertNotIn(None, p.values(), (options, parts))
+                self.assertTrue(p["low"] <= p["median"] <= p["high"] and abs(p["mean"]) < 3.2e150, (options, parts, p))
+                self.assertTrue(p["chart"] == "real" or p["mean"] >= 0, (options, parts, p))
+            told = run("track", *options, "--state", state, given="1\n")
+            self.assertEqual(told.returncode, 0, (told.stderr, options, parts))
+            state.unlink()
+        self.assertGreater(taken, 30)
+
+
 class Journals(Test):
     def setUp(self):
         super().setUp()

@@ -1,6 +1,7 @@
 /* rejfilt state: exports what a run has learnt from a checkpoint, and imports it into a new one. */
 #define _POSIX_C_SOURCE 200809L
 #include <jansson.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -260,8 +261,42 @@ static uint32_t take_gaussians(const char *path, const rf_description *d, rf_gau
     return (uint32_t)count;
 }
 
+/* Can the estimate of a parameter be shown? */
+static int is_shown(const rf_session *session, const rf_step *s, unsigned i)
+{
+    const double median = rf_session_quantile(session, i, 0.5);
+    return isfinite(s->mean[i]) && isfinite(s->sd[i]) && s->low[i] > -RF64_LIMIT && s->low[i] <= median && median <= s->high[i] && s->high[i] < RF64_LIMIT;
+}
+
+/* Will a run load these bytes, and can its estimates be shown? Returns 0, or -1 after a message. */
+static int check_new(const char *path, const cli_track_config *c, const unsigned char *bytes, size_t size)
+{
+    static cli_checkpoint again;
+    const rf_description *d = &c->run.config.description;
+    const unsigned char *contents;
+    size_t count;
+    char error[1024];
+    rf_step step;
+    unsigned i = 0;
+    rf_session *session = rf_session_open(&c->run.config, error, sizeof error);
+    cli_checkpoint_begin(&again, &c->run.config, c->run.batch, cli_track_source(c));
+    const int is_loaded = session && cli_checkpoint_unseal(bytes, size, &contents, &count, error, sizeof error) == 0 &&
+                          cli_checkpoint_take(&again, session, contents, count, error, sizeof error) == 0;
+    if (is_loaded)
+        rf_session_show(session, &step);
+    while (is_loaded && i < d->dim && is_shown(session, &step, i))
+        i++;
+    if (!is_loaded)
+        cli_error("state: %s: belief '%s' cannot begin with these Gaussians: they are too wide or too narrow", path, c->run.config.belief);
+    else if (i < d->dim)
+        cli_error("state: %s: %s is beyond %.2g in natural units, or its Gaussians are too far apart for their widths", path, d->parameter[i].name, RF64_LIMIT);
+    rf_session_close(session);
+    cli_chain_free(&again.chain);
+    return is_loaded && i == d->dim ? 0 : -1;
+}
+
 /* Writes the checkpoint of a run that has seen no record and starts from the imported belief. */
-static int write_new(const cli_track_config *c, const rf_session *session)
+static int write_new(const char *path, const cli_track_config *c, const rf_session *session)
 {
     static cli_checkpoint checkpoint;
     static cli_state_file file = {.lock = {.file = -1}};
@@ -273,7 +308,7 @@ static int write_new(const cli_track_config *c, const rf_session *session)
     if (!bytes)
         return cli_error("state: not enough memory");
     cli_checkpoint_write(&checkpoint, session, bytes);
-    int code = cli_state_open(&file, c->state, error, sizeof error);
+    int code = check_new(path, c, bytes, size) < 0 ? CLI_BAD_INPUT : cli_state_open(&file, c->state, error, sizeof error);
     if (code == CLI_OK && cli_state_load(&there, &known, c->state, error, sizeof error) != 0) {
         snprintf(error, sizeof error, "%s is there already; name another file", c->state);
         code = CLI_BAD_INPUT;
@@ -313,7 +348,7 @@ static int import(int argc, char **argv)
     const rf_status status = rf_session_begin(session, parts, count);
     const int code = status < 0 ? cli_error("state: %s: belief '%s' cannot begin with these Gaussians: %s", path,
                                             c.run.config.belief, status == RF_REFUSED_OPTIONS ? "it takes no correlations" : rf_status_text(status))
-                                : write_new(&c, session);
+                                : write_new(path, &c, session);
     rf_session_close(session);
     return code;
 }

@@ -103,6 +103,10 @@ void rf_marginal_natural(const rf64_chart *chart, const rf_marginal *parts, doub
     }
     for (size_t k = 0; k < parts->count; k++) { /* relative to the first, so that close values lose no digits */
         of_gaussian(chart, place_of(parts, k), variance_of(parts, k), &m, &v);
+        if (parts->weight[k] > 0 && !rf64_is_finite(m)) {
+            *mean = *sd = HUGE_VAL;
+            return;
+        }
         first = k == 0 ? m : first;
         total += parts->weight[k];
         sum += parts->weight[k] * (m - first);
@@ -150,6 +154,9 @@ static RF_APART void of_limited(const rf_belief *belief, unsigned i, double *mea
     *sd = rf64_sqrt(rf64_max(square - sum * sum, 0));
 }
 
+/* What is beyond the limit, or a difference of such, is infinite. */
+static double limited(double value) { return value < -RF64_LIMIT ? -HUGE_VAL : value <= RF64_LIMIT ? value : HUGE_VAL; }
+
 void rf_belief_natural(const rf_belief *belief, unsigned parameter, double *mean, double *sd)
 {
     const rf64_chart *chart = &belief->problem->charts[parameter];
@@ -162,7 +169,6 @@ void rf_belief_natural(const rf_belief *belief, unsigned parameter, double *mean
         rf_kind_of(belief)->natural(belief, parameter, mean, sd);
     else if (chart->kind == RF_POSITIVE || chart->kind == RF_BOUNDED)
         rf_gaussian_natural(chart, mean, sd);
-    *mean = rf64_min(rf64_max(*mean, -RF64_LIMIT), RF64_LIMIT);
-    *mean = rf_problem_limited(belief->problem, parameter, *mean);
-    *sd = rf64_min(rf64_max(*sd, RF64_TINY), RF64_LIMIT);
+    *mean = rf_problem_limited(belief->problem, parameter, limited(*mean));
+    *sd = limited(rf64_abs(*sd) < RF64_TINY ? RF64_TINY : *sd);
 }

