@@ -307,9 +307,19 @@ class Option(Test):
     def test_state(self):
         with tempfile.TemporaryDirectory() as folder:
             path = f"{folder}/run.state"
-            first, second = (good("track", "--state", path, input=RECORD) for _ in range(2))
-            self.assertEqual(first + second, good("track", input=RECORD * 2))
+            first, second = (run("track", "--state", path, input=RECORD) for _ in range(2))
+            self.assertEqual((first.stderr, second.stderr), ("", "rejfilt: track: standard input: 0 known, 1 new\n"))
+            self.assertEqual(first.stdout + second.stdout, good("track", input=RECORD * 2))
             self.assertEqual(os.listdir(folder), ["run.state"])
+
+    def test_continue(self):
+        with tempfile.TemporaryDirectory() as folder:
+            log, state = pathlib.Path(folder, "log"), f"--state={folder}/run.state"
+            log.write_text(RECORD)
+            good("track", state, log)
+            for how, said in (("auto", "1 known, 0 new"), ("grown", "1 known, 0 new"), ("new", "0 known, 1 new")):
+                self.assertIn(said, run("track", state, f"--continue={how}", log).stderr)
+        self.refused("track", "--continue=grown", says="it needs --state")
 
     def test_state_every(self):
         with tempfile.TemporaryDirectory() as folder:

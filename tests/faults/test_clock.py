@@ -2,7 +2,7 @@
 import os, pathlib, subprocess, sys, unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
-from tracking import COMMAND, LONGEST, Run, parse, position, preloading
+from tracking import COMMAND, LONGEST, Run, parse, position, preloading, unsaid
 
 
 def without_timings(text):
@@ -22,7 +22,7 @@ class Clock(Run):
 
     def said(self, *command, given=None, environment=None):
         done = subprocess.run(command, input=given, capture_output=True, text=True, timeout=LONGEST, env=environment)
-        self.assertEqual((done.returncode, done.stderr), (0, ""), command)
+        self.assertEqual((done.returncode, unsaid(done.stderr)), (0, ""), command)
         return done.stdout
 
     def looks(self):

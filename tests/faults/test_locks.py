@@ -2,7 +2,7 @@
 import os, pathlib, signal, struct, subprocess, sys, unittest, zlib
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
-from tracking import COMMAND, LONGEST, NO_LEAK_CHECK, Live, Run, position, preloading, track
+from tracking import COMMAND, LONGEST, NO_LEAK_CHECK, Live, Run, position, preloading, resealed, track, unsaid
 
 
 class Locks(Run):
@@ -51,12 +51,12 @@ class Locks(Run):
         while any(process.poll() is None for process in waiting):
             if self.state.exists():
                 contents = self.state.read_bytes()
-                self.assertEqual(struct.unpack("<I", contents[-4:])[0], zlib.crc32(contents[:-4]))
+                self.assertEqual(contents, resealed(contents))
         for process in waiting:
             output, complaint = process.communicate()
             lines += output.splitlines(keepends=True)
             if process.returncode == 0:
-                self.assertEqual(complaint, "")
+                self.assertEqual(unsaid(complaint), "")
             else:
                 self.assertEqual((process.returncode, output), (1, ""))
                 self.assertRegex(complaint, rf"\Arejfilt: track: --state: {self.state} is in use by process ({'|'.join(map(str, pids))}); [^\n]+\n\Z")
