@@ -47,7 +47,10 @@ static void thin(cli_chain *c)
         c->rung[k] = c->rung[2 * k + 1];
 }
 
-static int is_rung(const cli_chain *c, uint64_t count) { return count > c->plain && (count - c->plain) % c->stride == 0; }
+static int is_rung(const cli_chain *c, uint64_t count)
+{
+    return count > c->plain && (count - c->plain) % c->stride == 0;
+}
 
 void cli_chain_add(cli_chain *c, const rf_record *record, uint64_t batch)
 {
@@ -106,7 +109,10 @@ int cli_chain_read(cli_chain *c, rf_reader *r)
 /* ---- Walks ---- */
 
 cli_walk cli_walk_from_start(const cli_chain *c) { return (cli_walk){.chain = c}; }
-cli_walk cli_walk_from_begin(const cli_chain *c) { return (cli_walk){.chain = c, .from = c->begin, .hash = c->begin_hash}; }
+cli_walk cli_walk_from_begin(const cli_chain *c)
+{
+    return (cli_walk){.chain = c, .from = c->begin, .hash = c->begin_hash};
+}
 
 int cli_walk_is_whole(const cli_walk *w) { return !w->is_off && w->from + w->at == w->chain->count; }
 

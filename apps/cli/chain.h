@@ -1,7 +1,8 @@
-/* The records that a run has learnt from, as hashes: enough to know them again in a file, and to say where the file differs.
+/* The records that a run has learnt from, as hashes: enough to know them again in a file, and to say where the file
+   differs.
 
-   A rung holds 32 bits of the chain's hash behind a record, and 32 bits of that record's own. There is one for each record up to
-   CLI_RUNGS; beyond that every other rung is dropped, so a checkpoint grows by 128 KB at most. */
+   A rung holds 32 bits of the chain's hash behind a record, and 32 bits of that record's own. There is one for each
+   record up to CLI_RUNGS; beyond that every other rung is dropped, so a checkpoint grows by 128 KB at most. */
 #ifndef REJFILT_CLI_CHAIN_H
 #define REJFILT_CLI_CHAIN_H
 

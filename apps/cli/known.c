@@ -78,7 +78,8 @@ static const trail *best_of(const search *s)
 
 static int is_known(const search *s)
 {
-    return cli_walk_is_whole(&s->trail[0].walk) || (s->trails > 1 && s->trail[0].walk.is_off && cli_walk_is_whole(&s->trail[1].walk));
+    return cli_walk_is_whole(&s->trail[0].walk) ||
+           (s->trails > 1 && s->trail[0].walk.is_off && cli_walk_is_whole(&s->trail[1].walk));
 }
 
 static int is_off(const search *s) { return s->trail[0].walk.is_off && (s->trails == 1 || s->trail[1].walk.is_off); }
@@ -99,12 +100,14 @@ static int refuse(const search *s, const char *name, cli_continue how, char *err
     const char *hint = how == CLI_CONTINUE_AUTO ? "; if all its records are new, say --continue new" : "";
     char where[80] = "";
     if (!t->walk.is_off)
-        return rf_fail(error, size, "%s has only the first %llu of the %llu records that the run knows%s", name, (unsigned long long)s->read, of, hint);
+        return rf_fail(error, size, "%s has only the first %llu of the %llu records that the run knows%s", name,
+                       (unsigned long long)s->read, of, hint);
     if (t->walk.chain->rungs > 0 && t->first == t->last)
         snprintf(where, sizeof where, "line %ld: ", t->first);
     else if (t->walk.chain->rungs > 0)
         snprintf(where, sizeof where, "lines %ld to %ld: ", t->first, t->last);
-    return rf_fail(error, size, "%s: %sdiffers from what the run learnt as record %llu of %llu; restore that%s", name, where, alike + 1, of, hint);
+    return rf_fail(error, size, "%s: %sdiffers from what the run learnt as record %llu of %llu; restore that%s", name,
+                   where, alike + 1, of, hint);
 }
 
 /* Replaces a chain of an older version, whose records were all read. */
@@ -117,13 +120,14 @@ static void complete(search *s)
     s->fresh = cli_chain_of(0);
 }
 
-int cli_known_find(cli_chain *chain, cli_records *records, const char *name, cli_continue how, int skip_bad, double time, cli_known *found,
-                   char *error, size_t size)
+int cli_known_find(cli_chain *chain, cli_records *records, const char *name, cli_continue how, int skip_bad,
+                   double time, cli_known *found, char *error, size_t size)
 {
     search s;
     cli_record record;
     int code = begin(&s, chain) < 0 ? rf_fail(error, size, "%s: not enough memory", name) : CLI_OK;
-    while (code == CLI_OK && !s.is_over && !is_known(&s) && (!is_off(&s) || (how == CLI_CONTINUE_AUTO && may_be_new(&s)))) {
+    while (code == CLI_OK && !s.is_over && !is_known(&s) &&
+           (!is_off(&s) || (how == CLI_CONTINUE_AUTO && may_be_new(&s)))) {
         const int got = cli_records_next(records, &record);
         if (got == CLI_RECORD)
             take(&s, &record, time);

@@ -26,6 +26,7 @@ void rf_seal(unsigned char *bytes, size_t count, const char kind[9], uint32_t ve
 uint32_t rf_sealed_version(const unsigned char *bytes, size_t count, const char kind[9]);
 
 /* Are they whole and of this version? Returns 0; or -1 with why not: "is damaged (checksum)". */
-int rf_sealed_check(const unsigned char *bytes, size_t count, const char kind[9], uint32_t version, char *error, size_t size);
+int rf_sealed_check(const unsigned char *bytes, size_t count, const char kind[9], uint32_t version, char *error,
+                    size_t size);
 
 #endif
