@@ -1,4 +1,4 @@
-/* Numbers as text: cli_real_text gives the same as trying printf with 15, 16 and 17 digits. */
+/* Numbers as text: rf_real_text gives the same as trying printf with 15, 16 and 17 digits. */
 #include "testing.h"
 
 #include <math.h>
@@ -8,13 +8,13 @@
 
 static void check(double value)
 {
-    char text[CLI_REAL_TEXT], wanted[CLI_REAL_TEXT];
+    char text[RF_REAL_TEXT], wanted[RF_REAL_TEXT];
     for (int digits = 15; digits <= 17; digits++) {
         snprintf(wanted, sizeof wanted, "%.*g", digits, value);
         if (strtod(wanted, NULL) == value)
             break;
     }
-    assert_string_equal(cli_real_text(value, text), wanted);
+    assert_string_equal(rf_real_text(value, text), wanted);
     if (isfinite(value))
         assert_true(strtod(text, NULL) == value);
 }
@@ -57,7 +57,7 @@ static void test_any(void **state)
 static void check_read(const char *text)
 {
     char *end, *wanted_end;
-    const double value = cli_real_read(text, &end), wanted = strtod(text, &wanted_end);
+    const double value = rf_real_read(text, &end), wanted = strtod(text, &wanted_end);
     assert_memory_equal(&value, &wanted, sizeof value);
     assert_ptr_equal(end, wanted_end);
 }

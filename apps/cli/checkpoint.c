@@ -22,24 +22,24 @@ void cli_model_drift_text(const rf_config *config, unsigned i, char *text, size_
     const rf64_chart chart = {config->description.parameter[i].chart, config->description.parameter[i].low,
                               config->description.parameter[i].high};
     const rf_motion *m = &config->motion[i];
-    char a[CLI_REAL_TEXT], b[CLI_REAL_TEXT], c[CLI_REAL_TEXT], d[CLI_REAL_TEXT];
+    char a[RF_REAL_TEXT], b[RF_REAL_TEXT], c[RF_REAL_TEXT], d[RF_REAL_TEXT];
     if (m->kind == RF_MOTION_WALK)
-        snprintf(text, size, "%s", cli_real_text(config->drift[i], a));
+        snprintf(text, size, "%s", rf_real_text(config->drift[i], a));
     else if (m->kind == RF_MOTION_REVERTING)
-        snprintf(text, size, "%s+-%s~%s", cli_real_text(rf64_chart_natural(&chart, m->centre), a),
-                 cli_real_text(m->sd, b), cli_real_text(m->time, c));
+        snprintf(text, size, "%s+-%s~%s", rf_real_text(rf64_chart_natural(&chart, m->centre), a),
+                 rf_real_text(m->sd, b), rf_real_text(m->time, c));
     else
-        snprintf(text, size, "%s:%s~%s:%s", cli_real_text(rf64_chart_natural(&chart, m->level[0]), a),
-                 cli_real_text(rf64_chart_natural(&chart, m->level[1]), b), cli_real_text(m->dwell[0], c),
-                 cli_real_text(m->dwell[1], d));
+        snprintf(text, size, "%s:%s~%s:%s", rf_real_text(rf64_chart_natural(&chart, m->level[0]), a),
+                 rf_real_text(rf64_chart_natural(&chart, m->level[1]), b), rf_real_text(m->dwell[0], c),
+                 rf_real_text(m->dwell[1], d));
 }
 
 void cli_model_chart_text(const rf_parameter *p, char *text, size_t size)
 {
-    char low[CLI_REAL_TEXT], high[CLI_REAL_TEXT];
+    char low[RF_REAL_TEXT], high[RF_REAL_TEXT];
     const int has_range = p->chart == RF_BOUNDED || p->chart == RF_PERIODIC;
-    snprintf(text, size, has_range ? "%s:%s:%s" : "%s", cli_chart_names[p->chart], cli_real_text(p->low, low),
-             cli_real_text(p->high, high));
+    snprintf(text, size, has_range ? "%s:%s:%s" : "%s", cli_chart_names[p->chart], rf_real_text(p->low, low),
+             rf_real_text(p->high, high));
 }
 
 /* Text being appended to; a piece that does not fit is left out. */
@@ -62,12 +62,12 @@ size_t cli_sections_text(const rf_config *config, char *text, size_t size)
 {
     const rf_description *d = &config->description;
     growing g = {text, size, 0};
-    char first[CLI_REAL_TEXT], second[CLI_REAL_TEXT], word[256];
+    char first[RF_REAL_TEXT], second[RF_REAL_TEXT], word[256];
     for (unsigned i = 0; i < d->dim; i++) {
         const rf_prior *prior = &config->prior[i];
         cli_model_chart_text(&d->parameter[i], word, sizeof word);
         add(&g, "\n[parameter %s]\nchart = %s\nprior = %s%s%s\n", d->parameter[i].name, word,
-            cli_real_text(prior->first, first), prior->is_gaussian ? "+-" : ":", cli_real_text(prior->second, second));
+            rf_real_text(prior->first, first), prior->is_gaussian ? "+-" : ":", rf_real_text(prior->second, second));
         cli_model_drift_text(config, i, word, sizeof word);
         add(&g, "drift = %s\n", word);
     }
@@ -75,8 +75,8 @@ size_t cli_sections_text(const rf_config *config, char *text, size_t size)
         const rf_setting *s = &d->setting[i];
         add(&g, "\n[setting %s]\n", s->name);
         if (s->role != RF_SETTING_GUESS)
-            add(&g, "range = %s:%s\n", cli_real_text(s->low, first), cli_real_text(s->high, second));
-        add(&g, "cost = %s\n", cli_real_text(s->cost, first));
+            add(&g, "range = %s:%s\n", rf_real_text(s->low, first), rf_real_text(s->high, second));
+        add(&g, "cost = %s\n", rf_real_text(s->cost, first));
     }
     return g.used;
 }
@@ -86,7 +86,7 @@ void cli_checkpoint_begin(cli_checkpoint *c, const rf_config *config, uint32_t b
     const rf_description *d = &config->description;
     const rf64_design *design = config->design ? rf64_design_find(config->design, d, config->model->f64->design) : NULL;
     growing g = {c->options, sizeof c->options, 0};
-    char number[CLI_REAL_TEXT];
+    char number[RF_REAL_TEXT];
     memset(c, 0, sizeof *c);
     c->chain = cli_chain_of(d->settings);
     c->fingerprint = rf_config_fingerprint(config, batch);
@@ -100,9 +100,9 @@ void cli_checkpoint_begin(cli_checkpoint *c, const rf_config *config, uint32_t b
     add(&g, "batch = %u\nattempts = %u\naccepted = %u\n", batch, config->attempts,
         config->accepted_min > 0 ? config->accepted_min : rf64_options_default().accepted_min);
     add(&g, "sampler = %s\nstrict = %s\nkappa = %s\n", cli_sampler_names[config->sampler],
-        config->strict ? "yes" : "no", config->kappa > 0 ? cli_real_text(config->kappa, number) : "auto");
-    add(&g, "shrink = %s\n", cli_real_text(config->shrink, number));
-    add(&g, "recovery = %s\non-lost = %s\n", cli_real_text(config->recovery, number),
+        config->strict ? "yes" : "no", config->kappa > 0 ? rf_real_text(config->kappa, number) : "auto");
+    add(&g, "shrink = %s\n", rf_real_text(config->shrink, number));
+    add(&g, "recovery = %s\non-lost = %s\n", rf_real_text(config->recovery, number),
         config->on_lost <= RF_ON_LOST_IGNORE ? cli_on_lost_names[config->on_lost] : "watch");
     if (config->anchor_every >= 0)
         add(&g, "anchors = %ld\n", config->anchor_every);

@@ -27,7 +27,7 @@ typedef struct config {
 static int set_explain(void *c, const char *value, char *error, size_t size)
 {
     ((config *)c)->explains = 1;
-    return cli_parse_whole(value, 0, UINT32_MAX, &((config *)c)->explained, error, size);
+    return rf_parse_whole(value, 0, UINT32_MAX, &((config *)c)->explained, error, size);
 }
 
 static int set_knn(void *c, const char *value, char *error, size_t size)
@@ -38,7 +38,7 @@ static int set_knn(void *c, const char *value, char *error, size_t size)
         uint64_t k;
         size_t length = strcspn(at, ",");
         snprintf(one, sizeof one, "%.*s", (int)(length < 15 ? length : 15), at);
-        if (cli_parse_whole(one, 1, RF_KNN_MAX, &k, error, size) < 0)
+        if (rf_parse_whole(one, 1, RF_KNN_MAX, &k, error, size) < 0)
             return -1;
         if (self->ks == MOST_K) {
             snprintf(error, size, "more than %d numbers", MOST_K);

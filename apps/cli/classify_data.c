@@ -44,8 +44,8 @@ int classify_set_split(void *c, const char *value, char *error, size_t size)
     const char *colon = strchr(value, ':');
     uint64_t a = 0, b = 0;
     snprintf(first, sizeof first, "%.*s", colon ? (int)(colon - value) : 0, value);
-    if (!colon || cli_parse_whole(first, 1, 1000, &a, error, size) < 0 ||
-        cli_parse_whole(colon + 1, 1, 1000, &b, error, size) < 0) {
+    if (!colon || rf_parse_whole(first, 1, 1000, &a, error, size) < 0 ||
+        rf_parse_whole(colon + 1, 1, 1000, &b, error, size) < 0) {
         snprintf(error, size, "'%s' is not TRAIN:TEST, whole numbers from 1 to 1000", value);
         return -1;
     }
@@ -59,7 +59,7 @@ int classify_set_error(void *c, const char *value, char *error, size_t size)
     char number[32];
     const size_t length = strlen(value), is_percent = length > 0 && value[length - 1] == '%';
     snprintf(number, sizeof number, "%.*s", (int)(length - is_percent), value);
-    if (cli_parse_real(number, 0, is_percent ? 100 : 1, &((classify_config *)c)->error, error, size) < 0)
+    if (rf_parse_real(number, 0, is_percent ? 100 : 1, &((classify_config *)c)->error, error, size) < 0)
         return -1;
     ((classify_config *)c)->error /= is_percent ? 100 : 1;
     return 0;
@@ -86,7 +86,7 @@ static int each_feature(const char *path, char separator, const rfc_table *table
         const uint32_t feature = rfc_table_find(table, r->field[0]);
         double ignored;
         if (feature == table->features && is_first && r->fields > 1 &&
-            cli_parse_real(r->field[1], -1e300, 1e300, &ignored, reason, sizeof reason) < 0)
+            rf_parse_real(r->field[1], -1e300, 1e300, &ignored, reason, sizeof reason) < 0)
             continue; /* a header */
         reason[0] = '\0';
         if (feature == table->features)
@@ -118,7 +118,7 @@ static int take_cost(void *context, uint32_t feature, const char *rest, const ch
         snprintf(error, size, "is not FEATURE,COST");
         return -1;
     }
-    if (cli_parse_real(rest, 0, 1e9, &value, error, size) < 0)
+    if (rf_parse_real(rest, 0, 1e9, &value, error, size) < 0)
         return -1;
     p->cost[feature] = (float)value;
     if (!more || !*more)
@@ -225,7 +225,7 @@ static double *by_class(const char *text, const rfc_task *task, int shares, char
             status = rf_fail(error, size, "'%s' is not CLASS=NUMBER", one);
         else if (c == task->classes.count)
             status = rf_fail(error, size, "there is no class '%s'", one);
-        else if (cli_parse_real(equals + 1, 1e-9, shares ? 1 : 1e9, &value, reason, sizeof reason) < 0)
+        else if (rf_parse_real(equals + 1, 1e-9, shares ? 1 : 1e9, &value, reason, sizeof reason) < 0)
             status = rf_fail(error, size, "class '%s': %s", one, reason);
         else {
             named += out[c] < 0;

@@ -5,6 +5,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "text.h"
+
 enum { CLI_OK = 0, CLI_FAILED = 1, CLI_BAD_INPUT = 2, CLI_INTERRUPTED = 130 };
 
 /* One subcommand: `rejfilt NAME [options]`. */
@@ -110,29 +112,5 @@ int cli_config_text(const cli_usage *usage, void *config, const char *text, cons
 
 /* Two arguments for "%s%s": a space and the unit, or two empty texts without a unit. */
 #define CLI_UNIT(unit) (unit) ? " " : "", (unit) ? (unit) : ""
-
-/* Read a number in low..high; trailing characters are errors. Return 0, or -1 with a message. */
-int cli_parse_real(const char *text, double low, double high, double *value, char *error, size_t size);
-int cli_parse_whole(const char *text, uint64_t low, uint64_t high, uint64_t *value, char *error, size_t size);
-
-/* Same result as strtod, faster for plain decimals. */
-double cli_real_read(const char *text, char **end);
-
-/* Writes the shortest digits that read back as the same number to `text`. Returns `text`. */
-enum { CLI_REAL_TEXT = 32 };
-const char *cli_real_text(double value, char text[CLI_REAL_TEXT]);
-/* The same, but returns the number of characters. */
-size_t cli_real_digits(double value, char text[CLI_REAL_TEXT]);
-size_t cli_whole_digits(uint64_t value, char text[CLI_REAL_TEXT]);
-
-/* The entry of `names` (ending in null) closest to `name`, if close enough to be a typing error; else NULL. */
-const char *cli_closest(const char *name, const char *const names[]);
-
-/* Writes ", did you mean NAME?" with that entry, or "", to `text`. Returns `text`. */
-enum { CLI_SUGGESTION = 64 };
-const char *cli_suggestion(const char *name, const char *const names[], char text[CLI_SUGGESTION]);
-
-/* The index of `value` among `names` (ending in null); -1 with a message. */
-int cli_which(const char *value, const char *const names[], char *error, size_t size);
 
 #endif

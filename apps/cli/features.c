@@ -40,8 +40,8 @@ static int set_cuts(void *c, const char *value, char *error, size_t size)
             return -1;
         }
         self->percentile[self->cuts] = NAN;
-        if (is_percentile ? cli_parse_real(one, 0, 100, &self->percentile[self->cuts], error, size) < 0
-                          : cli_parse_whole(one, 1, RFC_FEATURES_MAX, &self->count[self->cuts], error, size) < 0)
+        if (is_percentile ? rf_parse_real(one, 0, 100, &self->percentile[self->cuts], error, size) < 0
+                          : rf_parse_whole(one, 1, RFC_FEATURES_MAX, &self->count[self->cuts], error, size) < 0)
             return -1;
         self->cuts++;
         at += length;

@@ -50,8 +50,8 @@ static int run(int argc, char **argv)
         if (strcmp(wanted, commands[i].name) == 0)
             return is_help ? commands[i].run(2, help) : commands[i].run(argc - 1, argv + 1);
     }
-    char close[CLI_SUGGESTION];
-    return cli_error("unknown command '%s'%s (see 'rejfilt --help')", wanted, cli_suggestion(wanted, names, close));
+    char close[RF_SUGGESTION];
+    return cli_error("unknown command '%s'%s (see 'rejfilt --help')", wanted, rf_suggestion(wanted, names, close));
 }
 
 /* Opens /dev/null for closed standard streams, so that no other file gets their numbers. Reading from a closed input

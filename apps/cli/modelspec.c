@@ -37,8 +37,8 @@ int cli_model_find(const char *command, const char *name, const rf_model **model
         return 0;
     for (unsigned i = 0; i < 63 && rf_model_at(i); i++)
         names[i] = rf_model_at(i)->f64->description->name;
-    char close[CLI_SUGGESTION];
-    snprintf(error, size, "no model '%s'%s ('rejfilt models' lists them)", name, cli_suggestion(name, names, close));
+    char close[RF_SUGGESTION];
+    snprintf(error, size, "no model '%s'%s ('rejfilt models' lists them)", name, rf_suggestion(name, names, close));
     return -1;
 }
 
@@ -106,8 +106,8 @@ int cli_parse_pair(const char *text, int gaussian, double *first, double *second
     const char *mark = gaussian ? strstr(text, "+-") : NULL, *at = mark ? mark : strchr(text, ':');
     const size_t length = at ? (size_t)(at - text) : 0;
     snprintf(left, sizeof left, "%.*s", (int)length, text);
-    if (at && length < sizeof left && cli_parse_real(left, -1e15, 1e15, first, error, size) == 0 &&
-        cli_parse_real(at + (mark ? 2 : 1), -1e15, 1e15, second, error, size) == 0)
+    if (at && length < sizeof left && rf_parse_real(left, -1e15, 1e15, first, error, size) == 0 &&
+        rf_parse_real(at + (mark ? 2 : 1), -1e15, 1e15, second, error, size) == 0)
         return mark ? '+' : ':';
     snprintf(error, size, "'%s' is %s, numbers within 1e15", text, gaussian ? "neither LOW:HIGH nor MEAN+-SD" : "not LOW:HIGH");
     return 0;
@@ -142,7 +142,7 @@ static int parse_two(const char *text, double *first, double *second, char *erro
 {
     if (strchr(text, ':'))
         return cli_parse_pair(text, 0, first, second, error, size) ? 0 : -1;
-    const int status = cli_parse_real(text, -1e15, 1e15, first, error, size);
+    const int status = rf_parse_real(text, -1e15, 1e15, first, error, size);
     *second = *first;
     return status;
 }
@@ -176,7 +176,7 @@ int cli_parse_drift(const rf_simulation *run, const char *text, double drift[], 
         motion[i] = walk;
         const int is_walk = !strpbrk(rest, "~:") && !strstr(rest, "+-");
         if (!is_walk ? parse_motion(&run->config.description.parameter[i], rest, &motion[i], &drift[i], error, size) < 0
-                              : cli_parse_real(rest, 0, 1e9, &drift[i], error, size) < 0)
+                              : rf_parse_real(rest, 0, 1e9, &drift[i], error, size) < 0)
             return -1;
         if (run->config.model->f64->dynamics && (drift[i] > 0 || motion[i].kind != RF_MOTION_WALK)) {
             snprintf(error, size, "model %s moves by its own dynamics", run->config.description.name);
@@ -293,7 +293,7 @@ int cli_model_cost(rf_simulation *run, const char *text, char *error, size_t siz
     unsigned first, last;
     const char *rest;
     double cost;
-    if (find(&run->config.description, 1, text, &first, &last, &rest, error, size) < 0 || cli_parse_real(rest, 0, 1e9, &cost, error, size) < 0)
+    if (find(&run->config.description, 1, text, &first, &last, &rest, error, size) < 0 || rf_parse_real(rest, 0, 1e9, &cost, error, size) < 0)
         return -1;
     for (unsigned i = first; i < last; i++)
         run->config.description.setting[i].cost = cost;

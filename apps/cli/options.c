@@ -56,85 +56,6 @@ int cli_flush(void)
     return CLI_FAILED;
 }
 
-/* Edit distance of the first 23 characters. */
-static unsigned distance(const char *a, const char *b)
-{
-    enum { MOST = 23 };
-    unsigned row[MOST + 1], n = (unsigned)strnlen(b, MOST), m = (unsigned)strnlen(a, MOST);
-    for (unsigned j = 0; j <= n; j++)
-        row[j] = j;
-    for (unsigned i = 1; i <= m; i++) {
-        unsigned diagonal = row[0];
-        row[0] = i;
-        for (unsigned j = 1; j <= n; j++) {
-            unsigned best = diagonal + (a[i - 1] != b[j - 1]);
-            diagonal = row[j];
-            if (row[j] + 1 < best)
-                best = row[j] + 1;
-            if (row[j - 1] + 1 < best)
-                best = row[j - 1] + 1;
-            row[j] = best;
-        }
-    }
-    return row[n];
-}
-
-const char *cli_closest(const char *name, const char *const names[])
-{
-    const char *best = NULL;
-    unsigned least = 3;
-    for (size_t i = 0; names[i]; i++) {
-        unsigned d = distance(name, names[i]);
-        if (d < least) {
-            least = d;
-            best = names[i];
-        }
-    }
-    return best;
-}
-
-const char *cli_suggestion(const char *name, const char *const names[], char text[CLI_SUGGESTION])
-{
-    const char *close = cli_closest(name, names);
-    snprintf(text, CLI_SUGGESTION, close ? ", did you mean %s?" : "%s", close ? close : "");
-    return text;
-}
-
-int cli_parse_real(const char *text, double low, double high, double *value, char *error, size_t size)
-{
-    char *end;
-    errno = 0;
-    double v = strtod(text, &end);
-    if (end == text || *end != '\0' || isspace((unsigned char)text[0]) || isnan(v) || (isinf(v) && errno != ERANGE)) {
-        snprintf(error, size, "'%s' is not a number", text);
-        return -1;
-    }
-    if (v < low || v > high) {
-        snprintf(error, size, "%s is not between %g and %g", text, low, high);
-        return -1;
-    }
-    *value = v;
-    return 0;
-}
-
-int cli_parse_whole(const char *text, uint64_t low, uint64_t high, uint64_t *value, char *error, size_t size)
-{
-    char *end;
-    errno = 0;
-    int is_hex = text[0] == '0' && (text[1] == 'x' || text[1] == 'X');
-    unsigned long long v = strtoull(text, &end, is_hex ? 16 : 10);
-    if (!isdigit((unsigned char)text[0]) || *end != '\0') {
-        snprintf(error, size, "'%s' is not a whole number", text);
-        return -1;
-    }
-    if (errno == ERANGE || v < low || v > high) {
-        snprintf(error, size, "%s is not between %llu and %llu", text, (unsigned long long)low, (unsigned long long)high);
-        return -1;
-    }
-    *value = v;
-    return 0;
-}
-
 /* The words that start the command. */
 static const char *call_of(const cli_usage *usage, char text[64])
 {
@@ -178,20 +99,6 @@ const cli_option *cli_option_find(const cli_option *options, const char *name, s
     return NULL;
 }
 
-int cli_which(const char *value, const char *const names[], char *error, size_t size)
-{
-    for (int i = 0; names[i]; i++)
-        if (strcmp(value, names[i]) == 0)
-            return i;
-    const char *close = cli_closest(value, names);
-    size_t used = (size_t)snprintf(error, size, "'%s' is none of", value);
-    for (int i = 0; names[i] && used < size; i++)
-        used += (size_t)snprintf(error + used, size - used, "%s %s", i ? "," : "", names[i]);
-    if (close && used < size)
-        snprintf(error + used, size - used, "; did you mean %s?", close);
-    return -1;
-}
-
 static int is_among(const char *value, const char *const names[])
 {
     while (*names && strcmp(value, *names) != 0)
@@ -201,7 +108,7 @@ static int is_among(const char *value, const char *const names[])
 
 static int set_name(const cli_option *o, int *field, const char *value, char *error, size_t size)
 {
-    const int which = cli_which(value, o->names, error, size);
+    const int which = rf_which(value, o->names, error, size);
     if (which >= 0)
         *field = which;
     return which < 0 ? -1 : 0;
@@ -243,7 +150,7 @@ int cli_option_set(const cli_option *o, void *config, const char *value, char *e
     case CLI_U32:
     case CLI_U64:
     case CLI_LONG:
-        if (cli_parse_whole(value, (uint64_t)o->low, o->high > 0 ? (uint64_t)o->high : UINT64_MAX, &whole, error, size) < 0)
+        if (rf_parse_whole(value, (uint64_t)o->low, o->high > 0 ? (uint64_t)o->high : UINT64_MAX, &whole, error, size) < 0)
             return -1;
         if (o->kind == CLI_U32)
             *(uint32_t *)(void *)field = (uint32_t)whole;
@@ -253,7 +160,7 @@ int cli_option_set(const cli_option *o, void *config, const char *value, char *e
             *(long *)(void *)field = (long)whole;
         return 0;
     case CLI_REAL:
-        return cli_parse_real(value, o->low, o->high, (double *)(void *)field, error, size);
+        return rf_parse_real(value, o->low, o->high, (double *)(void *)field, error, size);
     case CLI_NAME:
         return set_name(o, (int *)(void *)field, value, error, size);
     case CLI_TEXT:
@@ -281,7 +188,7 @@ int cli_option_set(const cli_option *o, void *config, const char *value, char *e
 void cli_option_print(const cli_option *o, const void *config, char *text, size_t size)
 {
     const void *field = (const char *)config + o->offset;
-    char digits[CLI_REAL_TEXT];
+    char digits[RF_REAL_TEXT];
     text[0] = '\0';
     if (o->kind == CLI_FLAG)
         snprintf(text, size, "%s", *(const int *)field ? "yes" : "no");
@@ -292,7 +199,7 @@ void cli_option_print(const cli_option *o, const void *config, char *text, size_
     else if (o->kind == CLI_LONG)
         snprintf(text, size, "%ld", *(const long *)field);
     else if (o->kind == CLI_REAL)
-        snprintf(text, size, "%s", cli_real_text(*(const double *)field, digits));
+        snprintf(text, size, "%s", rf_real_text(*(const double *)field, digits));
     else if (o->kind == CLI_NAME)
         snprintf(text, size, "%s", o->names[*(const int *)field]);
     else if (o->kind != CLI_CUSTOM && o->kind != CLI_LIST && o->kind != CLI_INPUTS && *(const char *const *)field)
@@ -307,7 +214,7 @@ static void unknown(const cli_usage *usage, const char *argument)
         names[n++] = o->name;
     char name[64], call[64];
     snprintf(name, sizeof name, "%.*s", (int)strcspn(argument, "="), argument);
-    const char *close = strncmp(name, "--", 2) == 0 ? cli_closest(name + 2, names) : NULL;
+    const char *close = strncmp(name, "--", 2) == 0 ? rf_closest(name + 2, names) : NULL;
     cli_error("%s: unknown %s '%s'%s%s%s (see '%s --help')", usage->command,
               argument[0] == '-' ? "option" : "argument", name, close ? ", did you mean --" : "", close ? close : "",
               close ? "?" : "", call_of(usage, call));

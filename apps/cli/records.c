@@ -198,7 +198,7 @@ static const char *meant(const cli_records *r, const char *name, const char *con
             unused[n++] = names[i];
     }
     unused[n] = NULL;
-    return cli_closest(name, unused);
+    return rf_closest(name, unused);
 }
 
 static int refuse_missing(cli_records *r, int result, int part, const char *const names[])
@@ -234,7 +234,7 @@ static int parse_number(const char *text, char separator, double *value)
 {
     char *end, point[RF_CSV_NUMBER];
     text = rf_csv_number(text, separator, point);
-    *value = cli_real_read(text, &end);
+    *value = rf_real_read(text, &end);
     return end != text && *end == '\0' && !strpbrk(text, "xX"); /* strtod reads 0x10, too */
 }
 

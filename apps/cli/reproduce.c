@@ -71,8 +71,8 @@ static int find(const char *name)
     const char *names[COUNT + 1] = {NULL};
     for (int i = 0; i < COUNT; i++)
         names[i] = experiments[i].name;
-    char close[CLI_SUGGESTION];
-    cli_error("reproduce: there is no experiment '%s'%s (see 'rejfilt reproduce --list')", name, cli_suggestion(name, names, close));
+    char close[RF_SUGGESTION];
+    cli_error("reproduce: there is no experiment '%s'%s (see 'rejfilt reproduce --list')", name, rf_suggestion(name, names, close));
     return -1;
 }
 

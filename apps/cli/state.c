@@ -359,7 +359,7 @@ int cli_state(int argc, char **argv)
     config c = {NULL, NULL};
     char error[200];
     const int is_help = argc > 1 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0);
-    const int action = argc > 1 && !is_help ? cli_which(argv[1], actions, error, sizeof error) : -1;
+    const int action = argc > 1 && !is_help ? rf_which(argv[1], actions, error, sizeof error) : -1;
     if (argc > 1 && !is_help && action < 0)
         return cli_error("state: %s (see 'rejfilt state --help')", error);
     if (action == 2 && !(argc > 2 && strcmp(argv[2], "--help") == 0))

@@ -138,7 +138,7 @@ static int parse_kappa(rf_simulation *run, const char *text)
 {
     char error[200];
     run->config.kappa = 0;
-    if (strcmp(text, "auto") != 0 && cli_parse_real(text, 1e-9, 1e9, &run->config.kappa, error, sizeof error) < 0)
+    if (strcmp(text, "auto") != 0 && rf_parse_real(text, 1e-9, 1e9, &run->config.kappa, error, sizeof error) < 0)
         return cli_error("track: --kappa: %s", error);
     return CLI_OK;
 }
@@ -156,7 +156,7 @@ static int choose_design(cli_track_config *c)
     if (run->config.strict && strcmp(run->config.design, "auto") == 0)
         run->config.design = "pgh"; /* the design of the paper's algorithm */
     const rf64_design *design = rf64_design_find(run->config.design, &run->config.description, run->config.model->f64->design);
-    if (!design && cli_which(run->config.design, design_names, error, sizeof error) < 0)
+    if (!design && rf_which(run->config.design, design_names, error, sizeof error) < 0)
         return cli_error("track: --design: %s", error);
     if (!design)
         return cli_error("track: --design: %s does not work with model %s, which has no %s", run->config.design, run->config.description.name,

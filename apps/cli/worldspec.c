@@ -29,11 +29,11 @@ int cli_world_jump(rf_simulation *run, const char *text, char *error, size_t siz
         return is_not(text, form, error, size);
     snprintf(number, sizeof number, "%.*s", (int)(at - rest), rest);
     const int is_random = at[1] == '~';
-    if (cli_parse_real(number, -1e15, 1e15, &jump.low, error, size) == 0)
+    if (rf_parse_real(number, -1e15, 1e15, &jump.low, error, size) == 0)
         jump.high = jump.low;
     else if (cli_parse_pair(number, 0, &jump.low, &jump.high, error, size) == 0)
         return is_not(text, form, error, size);
-    if (cli_parse_whole(at + 1 + is_random, 1, STEPS_MAX, &step, error, size) < 0)
+    if (rf_parse_whole(at + 1 + is_random, 1, STEPS_MAX, &step, error, size) < 0)
         return is_not(text, form, error, size);
     if (jump.high < jump.low) {
         snprintf(error, size, "'%s' is an empty range", number);
@@ -63,7 +63,7 @@ int cli_world_outage(rf_simulation *run, const char *text, char *error, size_t s
         return is_not(text, form, error, size);
     snprintf(what, sizeof what, "%.*s", (int)(at - text), text);
     snprintf(step, sizeof step, "%.*s", (int)(plus - at - 1), at + 1);
-    if (cli_parse_whole(step, 0, STEPS_MAX, &first, error, size) < 0 || cli_parse_whole(plus + 1, 1, STEPS_MAX, &length, error, size) < 0)
+    if (rf_parse_whole(step, 0, STEPS_MAX, &first, error, size) < 0 || rf_parse_whole(plus + 1, 1, STEPS_MAX, &length, error, size) < 0)
         return is_not(text, form, error, size);
     outage.at = (long)first;
     outage.length = (long)length;
@@ -76,9 +76,9 @@ int cli_world_outage(rf_simulation *run, const char *text, char *error, size_t s
         outage.kind = RF_OUTAGE_MISSING;
     else if (strcmp(what, "swapped") == 0)
         outage.kind = RF_OUTAGE_SWAPPED;
-    else if (cli_parse_real(what, is_whole ? 0 : -1e15, outcomes ? outcomes - 1.0 : 1e15, &outage.outcome, error, size) < 0)
+    else if (rf_parse_real(what, is_whole ? 0 : -1e15, outcomes ? outcomes - 1.0 : 1e15, &outage.outcome, error, size) < 0)
         return is_not(text, form, error, size);
-    if (flips && (outage.kind != RF_OUTAGE_STUCK || cli_parse_real(flips, 0, 1, &outage.flips, error, size) < 0))
+    if (flips && (outage.kind != RF_OUTAGE_STUCK || rf_parse_real(flips, 0, 1, &outage.flips, error, size) < 0))
         return is_not(text, form, error, size);
     if (world->outages == RF_EVENTS_MAX) {
         snprintf(error, size, "more than %d", RF_EVENTS_MAX);
@@ -95,7 +95,7 @@ int cli_world_truth(rf_simulation *run, const char *text, char *error, size_t si
     rf_prior truth = {.is_gaussian = 1};
     if (cli_model_parameters(run, text, &first, &last, &rest, error, size) < 0)
         return -1;
-    if (cli_parse_real(rest, -1e15, 1e15, &truth.first, error, size) < 0 && cli_parse_prior(rest, &truth, error, size) < 0)
+    if (rf_parse_real(rest, -1e15, 1e15, &truth.first, error, size) < 0 && cli_parse_prior(rest, &truth, error, size) < 0)
         return is_not(rest, "a number, LOW:HIGH or MEAN+-SD", error, size);
     for (unsigned i = first; i < last; i++) {
         run->world.has_truth |= 1u << i;

@@ -29,7 +29,7 @@ void cli_writer_put(cli_writer *w, const char *bytes, size_t size)
 /* Room for one number. */
 static char *room_in(cli_writer *w)
 {
-    if (w->size + CLI_REAL_TEXT > sizeof w->waiting)
+    if (w->size + RF_REAL_TEXT > sizeof w->waiting)
         cli_writer_flush(w);
     return w->waiting + w->size;
 }
@@ -43,14 +43,14 @@ void cli_writer_real(cli_writer *w, double value)
     while (i < w->known && w->recent[i].bits != bits)
         i++;
     if (i < w->known) {
-        memmove(to, w->waiting + w->recent[i].at, CLI_REAL_TEXT); /* what follows the number is overwritten later */
+        memmove(to, w->waiting + w->recent[i].at, RF_REAL_TEXT); /* what follows the number is overwritten later */
     } else {
         i = w->next;
         w->next = (i + 1) % 4;
         w->known += w->known < 4;
         w->recent[i].bits = bits;
         w->recent[i].at = w->size;
-        w->recent[i].size = cli_real_digits(value, to);
+        w->recent[i].size = rf_real_digits(value, to);
     }
     w->size += w->recent[i].size;
 }
@@ -58,5 +58,5 @@ void cli_writer_real(cli_writer *w, double value)
 void cli_writer_whole(cli_writer *w, uint64_t value)
 {
     char *const to = room_in(w);
-    w->size += value < 10 ? (*to = (char)('0' + value), 1u) : cli_whole_digits(value, to);
+    w->size += value < 10 ? (*to = (char)('0' + value), 1u) : rf_whole_digits(value, to);
 }

@@ -103,8 +103,8 @@ int lab_finish(lab *l)
 
 static void put_real(FILE *out, double value)
 {
-    char digits[CLI_REAL_TEXT];
-    fprintf(out, ",%s", isnan(value) ? "" : cli_real_text(value, digits));
+    char digits[RF_REAL_TEXT];
+    fprintf(out, ",%s", isnan(value) ? "" : rf_real_text(value, digits));
 }
 
 static int save(lab *l, lab_table_file *t, const char *name)
@@ -156,7 +156,7 @@ static int read_real(const char *text, double *value)
     if (text && strcmp(text, "inf") == 0)
         *value = INFINITY;
     return text && (!*text || isinf(*value) ||
-                    cli_parse_real(text, -INFINITY, INFINITY, value, error, sizeof error) == 0)
+                    rf_parse_real(text, -INFINITY, INFINITY, value, error, sizeof error) == 0)
                ? 0
                : -1;
 }

@@ -108,7 +108,7 @@ int main(int argc, char **argv)
     char error[200] = "";
     uint64_t updates;
     const int is_float = argc == 3 && strcmp(argv[1], "float") == 0;
-    if (argc != 3 || cli_parse_whole(argv[2], PARTS, 4000000000u, &updates, error, sizeof error) < 0)
+    if (argc != 3 || rf_parse_whole(argv[2], PARTS, 4000000000u, &updates, error, sizeof error) < 0)
         return cli_error("day: usage: day float|double UPDATES %s", error);
     rf_engine *engine = rf_engine_open("simd", error, sizeof error);
     rf_simulation run = {.config = rf_config_default(rf_model_find("precession")), .steps = (long)updates, .batch = 1};

@@ -1,5 +1,5 @@
 /* Numbers to text, with the fewest digits, at least 15, that read back as the same number; and text to numbers. */
-#include "cli.h"
+#include "text.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -146,7 +146,7 @@ static char *lay_out(char *to, uint64_t rounded, int precision, int exponent)
     return end;
 }
 
-size_t cli_whole_digits(uint64_t value, char text[CLI_REAL_TEXT])
+size_t rf_whole_digits(uint64_t value, char text[RF_REAL_TEXT])
 {
     int count = 1;
     for (uint64_t rest = value; rest >= 10; rest /= 10)
@@ -157,10 +157,10 @@ size_t cli_whole_digits(uint64_t value, char text[CLI_REAL_TEXT])
 }
 
 /* For very large or small numbers: the same by the C library. */
-static char *print(double value, char text[CLI_REAL_TEXT])
+static char *print(double value, char text[RF_REAL_TEXT])
 {
     for (int digits = LEAST; digits <= MOST; digits++) {
-        snprintf(text, CLI_REAL_TEXT, "%.*g", digits, value);
+        snprintf(text, RF_REAL_TEXT, "%.*g", digits, value);
         if (strtod(text, NULL) == value)
             break;
     }
@@ -168,7 +168,7 @@ static char *print(double value, char text[CLI_REAL_TEXT])
 }
 
 /* Returns the end of the text. */
-static char *write_real(double value, char text[CLI_REAL_TEXT])
+static char *write_real(double value, char text[RF_REAL_TEXT])
 {
     decimal d;
     uint64_t rounded = 0;
@@ -176,7 +176,7 @@ static char *write_real(double value, char text[CLI_REAL_TEXT])
     char *const to = text + (signbit(value) != 0);
     text[0] = '-';
     if (size < 1e15 && size == (double)(uint64_t)size)
-        return to + cli_whole_digits((uint64_t)size, to);
+        return to + rf_whole_digits((uint64_t)size, to);
     if (decimal_of(size, &d) < 0)
         return print(value, text);
     const uint64_t whole = (uint64_t)(d.scaled >> d.s);
@@ -192,13 +192,13 @@ static char *write_real(double value, char text[CLI_REAL_TEXT])
     return lay_out(to, rounded, digits, exponent);
 }
 
-const char *cli_real_text(double value, char text[CLI_REAL_TEXT])
+const char *rf_real_text(double value, char text[RF_REAL_TEXT])
 {
     write_real(value, text);
     return text;
 }
 
-size_t cli_real_digits(double value, char text[CLI_REAL_TEXT]) { return (size_t)(write_real(value, text) - text); }
+size_t rf_real_digits(double value, char text[RF_REAL_TEXT]) { return (size_t)(write_real(value, text) - text); }
 
 /* ---- From text ---- */
 
@@ -218,7 +218,7 @@ static double quotient(uint64_t digits, int power)
     return ldexp((double)m, drop + below - up - 63 - power);
 }
 
-double cli_real_read(const char *text, char **end)
+double rf_real_read(const char *text, char **end)
 {
     const char *c = text + (*text == '-');
     uint64_t digits = 0;
