@@ -85,7 +85,7 @@ class FrontDoor(Test):
     def test_help_of_a_command_lists_its_table(self):
         for command, file in (("track", "track_options"), ("models", "models")):
             source = (ROOT / "apps/cli" / f"{file}.c").read_text()
-            table = re.findall(r'^    \{"([\w-]+)", (?:NULL|"[^"]*"), (?:"|design_help,|belief_help,|cli_engine_help,)', source, re.M)
+            table = re.findall(r'^    (?:CONFIG\(|\{)"([\w-]+)"(?:\)|, (?:NULL|"[^"]*"), (?:"|cli_engine_help,))', source, re.M)
             text = good(command, "--help")
             self.assertEqual(re.findall(r"^  --([\w-]+)", text, re.M), [*table, "help"])
             self.assertTrue(text.startswith(f"usage: rejfilt {command} "))
@@ -361,7 +361,7 @@ class Option(Test):
             path = pathlib.Path(folder) / "records"
             path.write_text(RECORD)
             self.assertRegex(good("track", "--drift=0", "--passes", f"--data={path}"), r"^precession: 1 records, \d passes, (.|\n)*\nln evidence -0\.\d+ ")
-            self.assertEqual(good("track", "--drift=0", "--passes", "no", f"--data={path}"), good("track", "--drift=0", input=RECORD))
+            self.refused("track", "--drift=0", "--passes=no", f"--data={path}", says="--passes is about a file of records")
 
     def test_skip_bad(self):
         done = run("track", "--skip-bad", input=RECORD + "oops\n" + RECORD)
@@ -394,7 +394,7 @@ class Option(Test):
         for name in MODELS:
             for precision in ("float", "double"):
                 with self.subTest(model=name, precision=precision):
-                    self.check_steps(described[name], steps("--model", name, "--precision", precision, "--steps=120"))
+                    self.check_steps(described[name], steps("--model", name, "--belief=gaussian", "--precision", precision, "--steps=120"))
 
     def check_steps(self, model, lines):
         self.assertEqual([line["step"] for line in lines], list(range(120)))
@@ -493,7 +493,7 @@ class Option(Test):
         sd = [steps(*still, f"--shrink={nu}")[0]["parameters"][0]["chart_sd"] for nu in (0, 1, 30)]
         self.assertEqual(sd, sorted(sd))
         self.assertEqual(len(set(sd)), 3)
-        self.assertEqual(steps("--shrink=0", "--drift=0"), steps("--shrink=0", "--belief=gaussian", "--drift=0"))
+        self.assertEqual(steps("--shrink=0", "--drift=0")[1:], steps("--shrink=0", "--belief=gaussian", "--drift=0")[1:])
         self.refused(*SIMULATE, "--shrink=-1", says="--shrink")
 
     def test_seed(self):
@@ -511,7 +511,10 @@ class Option(Test):
 
     def test_belief(self):
         self.assertEqual(steps("--belief=mixture"), steps())
-        self.assertEqual(steps("--belief=gaussian"), steps("--attempts=128"))
+        gaussian, implied = steps("--belief=gaussian"), steps("--attempts=128")
+        self.assertEqual((implied[0].pop("belief"), implied[0].pop("because"), implied), ("gaussian", "attempts", gaussian))
+        self.assertIn("; the belief is one Gaussian because of --kappa\n", good(*SIMULATE, "--kappa=2", "--steps=2", "--format=text"))
+        self.assertEqual(summary("--trials=2", "--steps=5", "--strict")["because"], "strict")
         self.assertEqual(steps("--belief=particles:2000"), steps("--belief=particles"))
         means = {b: steps("--belief", b, "--steps=60")[-1]["parameters"][0] for b in ("gaussian", "mixture", "mixture:4", "auto", "particles", "particles:300", "grid", "grid:1024")}
         self.assertEqual(len({x["mean"] for x in means.values()}), 5)  # mixtures of different size agree here, and so do grids of this size and the largest
@@ -522,8 +525,8 @@ class Option(Test):
             self.refused("track", "--simulate", f"--belief={belief}", says=f"--belief: ")
             self.refused("track", "--simulate", f"--belief={belief}", says=says)
         self.refused("track", "--simulate", "--belief=grid", "--model=decay", says="--belief: belief 'grid' is for models of one or two")
-        self.refused("track", "--simulate", "--belief=grid", "--precision=float", says="--belief: belief 'grid' works in double alone")
-        self.assertEqual(steps("--belief=mixture", "--precision=float"), steps("--belief=mixture"))  # float is ignored: it works in double
+        self.refused("track", "--simulate", "--belief=grid", "--precision=float", says="--precision is read by the belief gaussian alone")
+        self.refused("track", "--simulate", "--belief=mixture", "--precision=float", says="--precision is read by the belief gaussian alone")
         self.assertNotIn("belief", steps("--belief=mixture")[0])
         forms = {m: [line["belief"] for line in steps("--belief=auto", f"--model={m}", "--design=pgh", "--steps=30")] for m in ("coin", "rabi")}
         self.assertEqual(set(forms["coin"]), {"gaussian"})
@@ -538,7 +541,7 @@ class Option(Test):
         runs = [json.dumps(steps("--design", d)) for d in ("quadrature", "pgh", "pgh-distance", "risk")]
         self.assertEqual(len(set(runs)), 4)
         for design, radians in (("pgh", 1), ("quadrature", 0.95)):  # t = 1/σ, or a fixed phase of the fringe per σ
-            still = steps("--drift=0", "--steps=20", "--design", design, "--anchors=0")
+            still = steps("--drift=0", "--steps=20", "--design", design, *["--anchors=0"][design == "pgh" :])
             for line, before in zip(still[1:], still):
                 self.assertAlmostEqual(line["settings"][0]["value"] * before["parameters"][0]["chart_sd"], radians, places=9)
         half_fringe = [abs((s["settings"][1]["value"] - b["parameters"][0]["chart_mean"]) * s["settings"][0]["value"]) for s, b in zip(still[1:], still)]
@@ -586,7 +589,7 @@ class Option(Test):
             lines = steps("--accepted", str(least), "--attempts=50")
             self.assertTrue(all(line["accepted"] >= least or line["attempts"] == 1000 for line in lines))
         self.assertEqual({line["attempts"] for line in steps("--accepted=1", "--attempts=100", "--steps=60")}, {100})
-        self.assertEqual(steps("--accepted=20"), steps())
+        self.assertEqual(steps("--belief=gaussian", "--accepted=20"), steps("--belief=gaussian"))
         for value in ("0", "-1", "x", "1.5"):
             self.refused(*SIMULATE, f"--accepted={value}")
 
@@ -614,7 +617,7 @@ class Option(Test):
     def test_where_numbers_end(self):
         """The standard deviation of a constant frequency soon reaches the limit of floats: it is held at their spacing,
         and every format reports it."""
-        options = ("--drift=0", "--steps=120", "--on-lost=ignore", "--seed=1")
+        options = ("--belief=gaussian", "--drift=0", "--steps=120", "--on-lost=ignore", "--seed=1")
         lines = steps("--precision=float", *options)
         for line in lines:
             self.assertGreater(line["parameters"][0]["sd"], 2**-24 * abs(line["parameters"][0]["mean"]), line)
@@ -652,7 +655,7 @@ class Option(Test):
 
     def test_sampler(self):
         runs = {name: steps("--sampler", name) for name in ("reject", "lattice", "weight")}
-        self.assertEqual(runs["weight"], steps())
+        self.assertEqual(runs["weight"][1:], steps("--belief=gaussian")[1:])
         self.assertNotEqual(runs["lattice"], runs["weight"])
         reject, lattice, weight = (summary("--trials=400", "--steps=400", "--attempts=100", "--sampler", name) for name in runs)
         self.assertEqual([s["sampler"] for s in (reject, lattice, weight)], list(runs))
@@ -813,7 +816,7 @@ class Surroundings(Test):
         given, said = ["t,x_,outcome", *records, ""], {}
         for belief in ("gaussian", "mixture", "particles"):
             screen, end = pty.openpty()
-            done = run("track", "--format=csv", "--drift=0", "--prior=0:3.141592653589793", f"--belief={belief}", "--passes=no", input="\n".join(given), stderr=end)
+            done = run("track", "--format=csv", "--drift=0", "--prior=0:3.141592653589793", f"--belief={belief}", input="\n".join(given), stderr=end)
             os.write(end, b"end\n")
             shown = os.read(screen, 4096).decode().replace("\r", "").removesuffix("end\n")
             os.close(screen), os.close(end)

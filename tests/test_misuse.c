@@ -125,7 +125,9 @@ static int config_null(world *w) { return refuses(w, NULL); }
     CALL(config_of_null, rf_config_default(NULL).model == NULL && !rf_config_belief(NULL))              \
     CALL(belief_of_no_number, (w->config.belief = "particles:many", !rf_session_open(&w->config, w->error, sizeof w->error))) \
     CALL(belief_of_0, (w->config.belief = "particles:0", !rf_session_open(&w->config, w->error, sizeof w->error))) \
-    CALL(check_null, rf_config_check(NULL, NULL) < 0)                                                   \
+    CALL(check_null, rf_config_check(NULL, RF_FOR_STEPS, NULL, 0) < 0 && !rf_config_because(NULL))      \
+    CALL(set_null, rf_config_set(NULL, "seed", "1", NULL, 0) < 0 && rf_config_set(&w->config, NULL, "1", NULL, 0) < 0 && rf_config_set(&w->config, "seed", NULL, NULL, 0) < 0) \
+    CALL(set_unknown, rf_config_set(&w->config, "sed", "1", w->error, sizeof w->error) < 0 && strstr(w->error, "did you mean seed?")) \
     CALL(motion_null, rf_motion_make(NULL, RF_MOTION_REVERTING, NULL, NULL, NULL, NULL) < 0)            \
     CALL(ask_null, STATUS(rf_session_ask(NULL, 1, &w->record), RF_REFUSED_NULL) && STATUS(rf_session_ask(w->session, 1, NULL), RF_REFUSED_NULL)) \
     CALL(ask_0, rf_session_ask(w->session, 0, &w->record) < 0)                                          \

@@ -156,7 +156,7 @@ class Test(unittest.TestCase):
 
 class Run(Test):
     """A run of 60 records; each takes long enough to be interrupted."""
-    options = ("--attempts=50000", "--seed=11")
+    options = ("--belief=gaussian", "--attempts=50000", "--seed=11")
 
     @classmethod
     def setUpClass(cls):

@@ -1,115 +1,23 @@
 #include "checkpoint.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "bytes.h"
-#include "cli.h"
 #include "fail.h"
 #include "sealed.h"
 
-const char *const cli_sampler_names[] = {"reject", "lattice", "weight", NULL};
-const char *const cli_on_lost_names[] = {"restart", "widen", "stop", "ignore", NULL};
-const char *const cli_precision_names[] = {"double", "float", NULL};
-const char *const cli_chart_names[] = {"real", "positive", "bounded", "periodic", NULL};
-
-/* ---- Options as text ---- */
-
-void cli_model_drift_text(const rf_config *config, unsigned i, char *text, size_t size)
-{
-    const rf64_chart chart = {config->description.parameter[i].chart, config->description.parameter[i].low,
-                              config->description.parameter[i].high};
-    const rf_motion *m = &config->motion[i];
-    char a[RF_REAL_TEXT], b[RF_REAL_TEXT], c[RF_REAL_TEXT], d[RF_REAL_TEXT];
-    if (m->kind == RF_MOTION_WALK)
-        snprintf(text, size, "%s", rf_real_text(config->drift[i], a));
-    else if (m->kind == RF_MOTION_REVERTING)
-        snprintf(text, size, "%s+-%s~%s", rf_real_text(rf64_chart_natural(&chart, m->centre), a),
-                 rf_real_text(m->sd, b), rf_real_text(m->time, c));
-    else
-        snprintf(text, size, "%s:%s~%s:%s", rf_real_text(rf64_chart_natural(&chart, m->level[0]), a),
-                 rf_real_text(rf64_chart_natural(&chart, m->level[1]), b), rf_real_text(m->dwell[0], c),
-                 rf_real_text(m->dwell[1], d));
-}
-
-void cli_model_chart_text(const rf_parameter *p, char *text, size_t size)
-{
-    char low[RF_REAL_TEXT], high[RF_REAL_TEXT];
-    const int has_range = p->chart == RF_BOUNDED || p->chart == RF_PERIODIC;
-    snprintf(text, size, has_range ? "%s:%s:%s" : "%s", cli_chart_names[p->chart], rf_real_text(p->low, low),
-             rf_real_text(p->high, high));
-}
-
-/* Text being appended to; a piece that does not fit is left out. */
-typedef struct growing {
-    char *text;
-    size_t size, used;
-} growing;
-
-__attribute__((format(printf, 2, 3))) static void add(growing *g, const char *format, ...)
-{
-    va_list arguments;
-    va_start(arguments, format);
-    const int length = vsnprintf(g->text + g->used, g->size - g->used, format, arguments);
-    va_end(arguments);
-    g->used += length > 0 && (size_t)length < g->size - g->used ? (size_t)length : 0;
-    g->text[g->used] = '\0';
-}
-
-size_t cli_sections_text(const rf_config *config, char *text, size_t size)
-{
-    const rf_description *d = &config->description;
-    growing g = {text, size, 0};
-    char first[RF_REAL_TEXT], second[RF_REAL_TEXT], word[256];
-    for (unsigned i = 0; i < d->dim; i++) {
-        const rf_prior *prior = &config->prior[i];
-        cli_model_chart_text(&d->parameter[i], word, sizeof word);
-        add(&g, "\n[parameter %s]\nchart = %s\nprior = %s%s%s\n", d->parameter[i].name, word,
-            rf_real_text(prior->first, first), prior->is_gaussian ? "+-" : ":", rf_real_text(prior->second, second));
-        cli_model_drift_text(config, i, word, sizeof word);
-        add(&g, "drift = %s\n", word);
-    }
-    for (unsigned i = 0; i < d->settings; i++) {
-        const rf_setting *s = &d->setting[i];
-        add(&g, "\n[setting %s]\n", s->name);
-        if (s->role != RF_SETTING_GUESS)
-            add(&g, "range = %s:%s\n", rf_real_text(s->low, first), rf_real_text(s->high, second));
-        add(&g, "cost = %s\n", rf_real_text(s->cost, first));
-    }
-    return g.used;
-}
-
 void cli_checkpoint_begin(cli_checkpoint *c, const rf_config *config, uint32_t batch, uint64_t source)
 {
-    const rf_description *d = &config->description;
-    const rf64_design *design = config->design ? rf64_design_find(config->design, d, config->model->f64->design) : NULL;
-    growing g = {c->options, sizeof c->options, 0};
-    char number[RF_REAL_TEXT];
     memset(c, 0, sizeof *c);
-    c->chain = cli_chain_of(d->settings);
+    c->chain = cli_chain_of(config->description.settings);
     c->fingerprint = rf_config_fingerprint(config, batch);
+    c->source = source;
     if (source)
         c->fingerprint = rf_hash(c->fingerprint, &source, sizeof source);
-    add(&g, "[run]\nmodel = %s\nbelief = %s\ndesign = %s\nseed = %llu\n", d->name,
-        config->own ? config->own->name : rf_config_belief(config), design ? design->name : "given",
-        (unsigned long long)config->seed);
-    if (config->trial)
-        add(&g, "trial = %u\n", config->trial);
-    add(&g, "batch = %u\nattempts = %u\naccepted = %u\n", batch, config->attempts,
-        config->accepted_min > 0 ? config->accepted_min : rf64_options_default().accepted_min);
-    add(&g, "sampler = %s\nstrict = %s\nkappa = %s\n", cli_sampler_names[config->sampler],
-        config->strict ? "yes" : "no", config->kappa > 0 ? rf_real_text(config->kappa, number) : "auto");
-    add(&g, "shrink = %s\n", rf_real_text(config->shrink, number));
-    add(&g, "recovery = %s\non-lost = %s\n", rf_real_text(config->recovery, number),
-        config->on_lost <= RF_ON_LOST_IGNORE ? cli_on_lost_names[config->on_lost] : "watch");
-    if (config->anchor_every >= 0)
-        add(&g, "anchors = %ld\n", config->anchor_every);
-    add(&g, "precision = %s\n", cli_precision_names[config->is_float != 0]);
-    if (config->learns_drift)
-        add(&g, "drift = learn\n");
-    cli_sections_text(config, c->options + g.used, sizeof c->options - g.used);
+    const int used = snprintf(c->options, sizeof c->options, "[run]\nmodel = %s\nbatch = %u\n", config->description.name, batch);
+    rf_config_text(config, RF_FOR_ALL, c->options + used, sizeof c->options - (size_t)used);
 }
 
 /* ---- Differences ---- */
@@ -195,6 +103,43 @@ static int differ(const char *theirs, const char *ours, char *error, size_t size
     return 0;
 }
 
+/* The configuration of a checkpoint's options, for this model. Their texts are copied to `room`. */
+static uint32_t config_of(rf_config *config, const rf_model *model, const char *options, char room[CLI_OPTIONS_TEXT])
+{
+    uint32_t batch = 1;
+    size_t used = 0;
+    *config = rf_config_default(model);
+    for (entry e = {.section = ""}; next_entry(&options, &e);) {
+        const char *name = e.section_length > 0 ? memchr(e.section, ' ', (size_t)e.section_length) : NULL;
+        const int length = name ? e.section_length - (int)(++name - e.section) : 0;
+        char key[64], error[256], *value = room + used;
+        const size_t left = CLI_OPTIONS_TEXT - used;
+        snprintf(key, sizeof key, "%.*s", e.key_length, e.key);
+        used += (size_t)snprintf(value, left, "%.*s%s%.*s", length, name ? name : "", name ? "=" : "", e.value_length, e.value) + 1;
+        if (used >= CLI_OPTIONS_TEXT)
+            break; /* then the fingerprints differ */
+        if (strcmp(key, "batch") == 0)
+            batch = (uint32_t)strtoul(value, NULL, 10);
+        else if (strcmp(key, "model") != 0)
+            rf_config_set(config, key, value, error, sizeof error);
+    }
+    return batch;
+}
+
+/* Has the run of this checkpoint the same options, if those that nobody read are left out? */
+static int is_same_run(const cli_checkpoint *found, const cli_checkpoint *ours, const rf_config *config)
+{
+    static char room[CLI_OPTIONS_TEXT];
+    rf_config theirs;
+    const uint32_t batch = config_of(&theirs, config->model, found->options, room);
+    const uint64_t before = rf_config_fingerprint(&theirs, batch);
+    rf_config_forget(&theirs, RF_FOR_STEPS);
+    uint64_t of_config = rf_config_fingerprint(&theirs, batch), source = ours->source;
+    if (source)
+        of_config = rf_hash(of_config, &source, sizeof source);
+    return of_config == ours->fingerprint && found->fingerprint == (source ? rf_hash(before, &source, sizeof source) : before);
+}
+
 /* ---- Bytes ---- */
 
 #define KIND "RFSTATE\n"
@@ -270,19 +215,23 @@ int cli_checkpoint_take(cli_checkpoint *c, rf_session *session, const unsigned c
         return rf_fail(error, error_size, "does not fit into memory");
     found->chain.settings = c->chain.settings;
     const size_t at = cli_checkpoint_read(found, bytes, size);
-    int taken = -1;
+    int taken = -1, is_same = 0;
     if (at == 0)
         snprintf(error, error_size, "is damaged (its contents)");
-    else if (found->fingerprint == c->fingerprint)
+    else if ((is_same = found->fingerprint == c->fingerprint || is_same_run(found, c, rf_session_config(session))))
         taken = rf_session_load(session, bytes + at, size - at);
     else if (!differ(found->options, c->options, error, error_size))
         snprintf(error, error_size, "is of a run with another source of model %s",
                  rf_session_config(session)->description.name);
-    if (taken < 0 && at > 0 && found->fingerprint == c->fingerprint)
+    if (taken < 0 && is_same)
         snprintf(error, error_size, "is damaged (its contents)");
     cli_chain_free(taken == 0 ? &c->chain : &found->chain);
-    if (taken == 0)
+    if (taken == 0) {
+        found->fingerprint = c->fingerprint;
+        memcpy(found->options, c->options, sizeof found->options);
+        found->source = c->source;
         *c = *found;
+    }
     free(found);
     return taken;
 }

@@ -4,23 +4,14 @@
 
 #include "chain.h"
 
-extern const char *const cli_sampler_names[4], *const cli_on_lost_names[5], *const cli_precision_names[3],
-                                                                                *const cli_chart_names[5];
-
-/* Write a parameter's chart, or its drift, as the command line takes it. */
-void cli_model_chart_text(const rf_parameter *p, char *text, size_t size);
-void cli_model_drift_text(const rf_config *config, unsigned i, char *text, size_t size);
-
 enum { CLI_OPTIONS_TEXT = 16384 };
-
-/* Writes the sections [parameter NAME] and [setting NAME] of a run to `text`. Returns the number of characters. */
-size_t cli_sections_text(const rf_config *config, char *text, size_t size);
 
 typedef struct cli_checkpoint {
     uint64_t fingerprint;           /* of the options, and of the model's source */
     char options[CLI_OPTIONS_TEXT]; /* options that affect results, as a configuration file */
     uint64_t updates;               /* lines written */
     cli_chain chain;                /* the records learnt from */
+    uint64_t source;                /* hash of the model's source; 0: none */
 } cli_checkpoint;
 
 #define CLI_STATE_VERSION 9u /* increment when the meaning of the contents changes */

@@ -82,6 +82,7 @@ static const cli_usage usage = {
     "  rejfilt classify predict m.rfc b.csv                     classes of a file\n"
     "  rejfilt classify ask m.rfc                               question by question",
     NULL,
+    0,
 };
 
 /* ---- Results ---- */

@@ -49,6 +49,7 @@ static const cli_usage fit_usage = {
     "  rejfilt classify fit table.csv --out m.rfc\n"
     "  rejfilt classify fit table.csv --out m.rfc --cost prices.csv --class-cost \"ill=30\"",
     NULL,
+    0,
 };
 
 static int save(const fit_config *c, classify_data *d, rfc_model *model)
@@ -208,6 +209,7 @@ static const cli_usage predict_usage = {
     "  rejfilt classify predict m.rfc new.csv\n"
     "  rejfilt classify predict m.rfc new.csv --error 2% --out answers.csv",
     NULL,
+    0,
 };
 
 static const cli_option ask_options[] = {
@@ -234,6 +236,7 @@ static const cli_usage ask_usage = {
     "  rejfilt classify ask m.rfc\n"
     "  rejfilt classify ask m.rfc --state open.jsonl --max-cost 50",
     NULL,
+    0,
 };
 
 /* A model file mapped into memory. */

@@ -49,6 +49,7 @@ typedef enum cli_kind {
     CLI_NAME,   /* int: index in `names`; the first if the argument is in [brackets] and missing */
     CLI_TEXT,   /* const char *: interpreted later */
     CLI_LIST,   /* const char *[CLI_LIST_MAX + 1], ending in null: the option adds one text each time */
+    CLI_CONFIG, /* cli_wishes: an option of rf_option_find, set when the model is known */
     /* Files of the run; cli_parse refuses one that is named twice, if one of the two is written. As CLI_TEXT and CLI_LIST: */
     CLI_INPUT,    /* read; "-" is standard input */
     CLI_INPUTS,   /* several */
@@ -59,6 +60,14 @@ typedef enum cli_kind {
 } cli_kind;
 
 enum { CLI_LIST_MAX = 64 };
+
+/* Options of a configuration, in the order in which they were given. */
+typedef struct cli_wishes {
+    unsigned count;
+    struct {
+        const char *name, *value;
+    } wish[256];
+} cli_wishes;
 
 /* Sets an option from its value (NULL for a flag). Returns 0, or -1 with a message in `error`; `error` is empty if the
    message was already printed. */
@@ -82,7 +91,21 @@ typedef struct cli_usage {
     const cli_option *options;
     const char *examples; /* several lines */
     const char *program;  /* program name in the help, if not "rejfilt COMMAND" */
+    size_t told;          /* offset in the configuration of a uint64_t: bit i is set when the table's row i is given; 0: none */
 } cli_usage;
+
+/* Where an option has an effect: in runs that have any of these bits, else it is refused with this message about its name. */
+typedef struct cli_rule {
+    const char *name;
+    unsigned needs;
+    const char *message; /* "--%s needs --simulate" */
+} cli_rule;
+
+/* Refuses options that were given and have no effect in a run of these bits. `rules` end in a null name. Returns an exit code. */
+int cli_check_told(const cli_usage *usage, const void *config, const cli_rule rules[], unsigned run);
+
+/* Was this option given? */
+int cli_is_told(const cli_usage *usage, const void *config, const char *name);
 
 /* Reads `--name value`, `--name=value` and `--flag`. Returns 1 to continue, 0 if --help was printed, -1 after a
    message about a bad option. */
@@ -97,8 +120,8 @@ const cli_option *cli_option_find(const cli_option *options, const char *name, s
 /* Appends to a list that has room for `max` texts and ends in null. Returns 0, or -1 with a message. */
 int cli_list_add(const char *list[], unsigned max, const char *value, char *error, size_t size);
 
-/* Sets an option. Returns 0, or -1 with a message in `error`; `error` is empty if the message was already printed. */
-int cli_option_set(const cli_option *option, void *config, const char *value, char *error, size_t size);
+/* Sets an option of this table. Returns 0, or -1 with a message in `error`; `error` is empty if the message was already printed. */
+int cli_option_set(const cli_usage *usage, const cli_option *option, void *config, const char *value, char *error, size_t size);
 
 /* Prints an option's value as cli_option_set takes it. Prints nothing for NULL texts, lists and custom options. */
 void cli_option_print(const cli_option *option, const void *config, char *text, size_t size);

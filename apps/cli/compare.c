@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "compare.h"
+#include "options.h"
 #include "file.h"
 
 enum { NOT_GIVEN = -1 };
@@ -71,9 +72,9 @@ static const cli_option options[] = {
     {"repeat", "R", "average R repeats per candidate, each with a seed of its own\n(default 4)", NULL, CLI_U64, AT(repeat), 1, REPEAT_MAX, NULL},
     {"passes", "[yes|no]", "the exact evidence of candidates without drift, by several\npasses over all records; the default for a file, unless\n--attempts or --repeat is given", NULL, CLI_NAME, AT(passes), 0, 0, cli_passes_names},
     {"seed", "S", "the same seed gives the same numbers (default 1)", NULL, CLI_U64, AT(seed), 0, 0, NULL},
-    {"sampler", "NAME", "reject (default), lattice, or weight", NULL, CLI_NAME, AT(sampler), 0, 0, cli_sampler_names},
+    {"sampler", "NAME", "reject (default), lattice, or weight", NULL, CLI_NAME, AT(sampler), 0, 0, rf_sampler_names},
     {"engine", "NAME", cli_engine_help, NULL, CLI_TEXT, AT(engine), 0, 0, NULL},
-    {"precision", "P", "the filters' numbers: float or double (default)", NULL, CLI_NAME, AT(precision), 0, 0, cli_precision_names},
+    {"precision", "P", "the filters' numbers: float or double (default)", NULL, CLI_NAME, AT(precision), 0, 0, rf_precision_names},
     {"skip-bad", NULL, "skip bad records and count them, instead of stopping at the\nfirst", NULL, CLI_FLAG, AT(skip_bad), 0, 0, NULL},
     {"json", NULL, "one JSON object", NULL, CLI_FLAG, AT(json), 0, 0, NULL},
     {NULL, NULL, NULL, NULL, CLI_CUSTOM, 0, 0, 0, NULL},
@@ -108,6 +109,7 @@ static const cli_usage usage = {
     "  Your own data, with names of your choice:\n"
     "    rejfilt compare --model ./mine.c --label mine --model ramsey --prior g=0.01:0.02 < shots.csv",
     NULL,
+    0,
 };
 
 /* ---- Candidates ---- */
@@ -141,7 +143,7 @@ static void name_candidate(compare_config *c, unsigned which)
         snprintf(a->name, sizeof a->name, "%s (%u)", base, number);
 }
 
-typedef int setter(rf_simulation *run, const char *text, char *error, size_t size);
+typedef int setter(rf_config *config, const char *text, char *error, size_t size);
 
 /* Applies the common options if the candidate has such a parameter, then the candidate's own. */
 static int apply(const char *option, setter *set, compare_candidate *a, const char *const common[], const char *const own[])
@@ -150,9 +152,9 @@ static int apply(const char *option, setter *set, compare_candidate *a, const ch
     int result = 0;
     for (unsigned i = 0; common[i] && result == 0; i++)
         if (cli_model_has(a->model, common[i]))
-            result = set(&a->run, common[i], error, sizeof error);
+            result = set(&a->run.config, common[i], error, sizeof error);
     for (unsigned i = 0; own[i] && result == 0; i++)
-        result = set(&a->run, own[i], error, sizeof error);
+        result = set(&a->run.config, own[i], error, sizeof error);
     return result == 0 ? CLI_OK : cli_error("compare: --%s: %s", option, error);
 }
 
@@ -179,11 +181,11 @@ static int settle(compare_config *c, compare_candidate *a)
     a->run.config.sampler = (rf_sampler)c->sampler;
     a->run.config.is_float = c->precision;
     a->run.config.engine = c->opened;
-    int code = apply("drift", cli_model_drift, a, c->common.drift, a->own.drift);
+    int code = apply("drift", rf_set_drift, a, c->common.drift, a->own.drift);
     if (code == CLI_OK)
-        code = apply("prior", cli_model_prior, a, c->common.prior, a->own.prior);
-    if (code == CLI_OK && cli_model_check(&a->run, error, sizeof error) < 0)
-        code = cli_error("compare: --prior: model %s: %s", a->run.config.description.name, error);
+        code = apply("prior", rf_set_prior, a, c->common.prior, a->own.prior);
+    if (code == CLI_OK && rf_check_priors(&a->run.config, error, sizeof error) < 0)
+        code = cli_error("compare: model %s: --%s", a->run.config.description.name, error);
     return code;
 }
 

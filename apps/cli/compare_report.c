@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "options.h"
 #include "compare.h"
 #include "json.h"
 
@@ -147,9 +148,9 @@ static void print_json(const compare_config *c, const compare_reading *r, const 
     cli_json_whole(&json, "repeats", c->repeat);
     cli_json_whole(&json, "attempts", c->attempts);
     cli_json_whole(&json, "seed", c->seed);
-    cli_json_text(&json, "sampler", cli_sampler_names[c->sampler]);
+    cli_json_text(&json, "sampler", rf_sampler_names[c->sampler]);
     cli_json_text(&json, "engine", rf_engine_name(c->opened));
-    cli_json_text(&json, "precision", cli_precision_names[c->precision]);
+    cli_json_text(&json, "precision", rf_precision_names[c->precision]);
     cli_json_list(&json, "candidates");
     for (unsigned i = 0; i < c->count; i++) {
         const result *one = &all->of[i];

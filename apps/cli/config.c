@@ -7,6 +7,7 @@
 
 #include "cli.h"
 #include "file.h"
+#include "rejfilt/session.h"
 
 /* Values live until the program ends, because options keep pointers to them. */
 typedef struct kept {
@@ -84,7 +85,8 @@ static int take(void *user, const char *section, const char *key, const char *va
                  r->usage->command);
         return 0;
     }
-    if (*prefix && option->kind != CLI_LIST) {
+    const rf_option *of = option->kind == CLI_CONFIG ? rf_option_find(key) : NULL;
+    if (*prefix && option->kind != CLI_LIST && !(of && of->is_list)) {
         snprintf(r->error, sizeof r->error, "'%.60s' belongs in section [run]", key);
         return 0;
     }
@@ -96,7 +98,7 @@ static int take(void *user, const char *section, const char *key, const char *va
     }
     snprintf(text, size, "%s%s%s", prefix, *prefix ? "=" : "", value);
     char why[200];
-    if (cli_option_set(option, r->config, text, why, sizeof why) == 0)
+    if (cli_option_set(r->usage, option, r->config, text, why, sizeof why) == 0)
         return 1;
     snprintf(r->error, sizeof r->error, "%.60s: %.180s", key, why);
     return 0;

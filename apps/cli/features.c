@@ -77,6 +77,7 @@ static const cli_usage usage = {
     "  rejfilt features --data synthetic --task zero-one --plot features.svg\n"
     "  rejfilt features --train table.csv --keep 10 --out mask --csv ranking.csv",
     NULL,
+    0,
 };
 
 /* ---- Runs ---- */

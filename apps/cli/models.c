@@ -1,9 +1,9 @@
 /* rejfilt models: lists the models. */
 #include <stdio.h>
 
-#include "checkpoint.h"
 #include "cli.h"
 #include "json.h"
+#include "options.h"
 #include "rejfilt/host.h"
 
 typedef struct config {
@@ -24,6 +24,7 @@ static const cli_option options[] = {
 
 static const cli_usage usage = {
     "models", "[--json]", "Lists the built-in models: what each infers, from which settings and outcomes.", options, NULL, NULL,
+    0,
 };
 
 static void print_text(const rf_description *m)
@@ -31,7 +32,7 @@ static void print_text(const rf_description *m)
     printf("%s: %s\n    %s\n    parameters:", m->name, m->summary, m->formula);
     for (unsigned i = 0; i < m->dim; i++) {
         const rf_parameter *p = &m->parameter[i];
-        printf("%s %s (%s, prior %g to %g%s%s", i ? "," : "", p->name, cli_chart_names[p->chart], p->low, p->high, CLI_UNIT(m->unit[i]));
+        printf("%s %s (%s, prior %g to %g%s%s", i ? "," : "", p->name, rf_chart_names[p->chart], p->low, p->high, CLI_UNIT(m->unit[i]));
         if (p->drift > 0)
             printf(", drift %.4g a step", p->drift);
         putchar(')');
@@ -60,7 +61,7 @@ static void print_json(const rf_description *m)
         cli_json_text(&json, "name", m->parameter[i].name);
         if (m->unit[i])
             cli_json_text(&json, "unit", m->unit[i]);
-        cli_json_text(&json, "chart", cli_chart_names[m->parameter[i].chart]);
+        cli_json_text(&json, "chart", rf_chart_names[m->parameter[i].chart]);
         cli_json_real(&json, "low", m->parameter[i].low);
         cli_json_real(&json, "high", m->parameter[i].high);
         cli_json_real(&json, "drift", m->parameter[i].drift);

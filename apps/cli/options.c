@@ -1,6 +1,7 @@
 /* Option tables: parsing and help from the same description. */
 #define _POSIX_C_SOURCE 200809L
 #include "cli.h"
+#include "rejfilt/session.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -139,7 +140,23 @@ int cli_list_add(const char *list[], unsigned max, const char *value, char *erro
     return -1;
 }
 
-int cli_option_set(const cli_option *o, void *config, const char *value, char *error, size_t size)
+/* Remembers the option until the model is known. Its value is checked now, if that needs no model. */
+static int set_wish(const char *name, cli_wishes *wishes, const char *value, char *error, size_t size)
+{
+    rf_config any = rf_config_default(rf_model_at(0));
+    value = value ? value : "yes";
+    if (!rf_option_find(name)->is_list && rf_config_set(&any, name, value, error, size) < 0)
+        return -1;
+    if (wishes->count == sizeof wishes->wish / sizeof *wishes->wish) {
+        snprintf(error, size, "more than %u options", wishes->count);
+        return -1;
+    }
+    wishes->wish[wishes->count].name = name;
+    wishes->wish[wishes->count++].value = value;
+    return 0;
+}
+
+static int set_value(const cli_option *o, void *config, const char *value, char *error, size_t size)
 {
     char *field = (char *)config + o->offset;
     uint64_t whole = 0;
@@ -179,10 +196,42 @@ int cli_option_set(const cli_option *o, void *config, const char *value, char *e
     case CLI_INPUTS:
     case CLI_LIST:
         return cli_list_add((const char **)(void *)field, CLI_LIST_MAX, value, error, size);
+    case CLI_CONFIG:
+        return set_wish(o->name, (cli_wishes *)(void *)field, value, error, size);
     case CLI_CUSTOM:
         break;
     }
     return o->set(config, value, error, size);
+}
+
+int cli_option_set(const cli_usage *usage, const cli_option *o, void *config, const char *value, char *error, size_t size)
+{
+    const int status = set_value(o, config, value, error, size), is_no = o->kind == CLI_FLAG && !*(const int *)(void *)((char *)config + o->offset);
+    const uint64_t bit = (uint64_t)1 << (o - usage->options);
+    uint64_t *told = usage->told ? (uint64_t *)(void *)((char *)config + usage->told) : NULL;
+    if (status == 0 && told)
+        *told = is_no ? *told & ~bit : *told | bit;
+    return status;
+}
+
+int cli_is_told(const cli_usage *usage, const void *config, const char *name)
+{
+    const uint64_t told = *(const uint64_t *)(const void *)((const char *)config + usage->told);
+    for (const cli_option *o = usage->options; o->name; o++)
+        if (strcmp(o->name, name) == 0 && told >> (o - usage->options) & 1)
+            return 1;
+    return 0;
+}
+
+int cli_check_told(const cli_usage *usage, const void *config, const cli_rule rules[], unsigned run)
+{
+    char message[256];
+    for (const cli_rule *r = rules; r->name; r++)
+        if (!(r->needs & run) && cli_is_told(usage, config, r->name)) {
+            snprintf(message, sizeof message, "%s: %s", usage->command, r->message);
+            return cli_error(message, r->name);
+        }
+    return CLI_OK;
 }
 
 void cli_option_print(const cli_option *o, const void *config, char *text, size_t size)
@@ -290,7 +339,7 @@ int cli_parse(const cli_usage *usage, void *config, int argc, char **argv)
         if (is_file && is_one_too_many(usage, file, value, bare + by_option))
             return -1;
         char error[256] = "";
-        if (cli_option_set(option, config, value, error, sizeof error) < 0) {
+        if (cli_option_set(usage, option, config, value, error, sizeof error) < 0) {
             if (error[0])
                 cli_error("%s: %s%s%s%s", usage->command, is_bare ? "" : "--", option->name, is_bare ? "" : ": ", error);
             return -1;

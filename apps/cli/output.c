@@ -15,13 +15,17 @@ static void text_unit(FILE *out, const char *name, const char *unit)
         fprintf(out, "; %s in %s", name, unit);
 }
 
-static void text_header(FILE *out, const rf_description *description)
+static void text_header(FILE *out, const rf_config *config)
 {
+    const rf_description *description = &config->description;
+    const char *because = rf_config_because(config);
     fprintf(out, "# %s: all in natural units", description->name);
     for (unsigned i = 0; i < description->dim; i++)
         text_unit(out, description->parameter[i].name, description->unit[i]);
     for (unsigned i = 0; i < description->settings; i++)
         text_unit(out, description->setting[i].name, description->setting_unit[i]);
+    if (because)
+        fprintf(out, "; the belief is one Gaussian because of --%s", because);
     fputs("\n# step", out);
     for (unsigned i = 0; i < description->dim; i++)
         fprintf(out, "  %6s.truth %7s.mean %7s.sd", description->parameter[i].name, description->parameter[i].name,
@@ -90,7 +94,28 @@ static void json_modes(cli_json *json, const rf_description *description, const 
         cli_json_list_end(json);
 }
 
-static void json_step(FILE *out, const rf_description *description, const rf_step *s)
+/* Units that are not the model's own. */
+static void json_units(cli_json *json, const rf_description *d, const rf_description *usual)
+{
+    int any = 0;
+    for (unsigned i = 0; i <= d->dim + d->settings; i++) {
+        const unsigned k = i < d->dim ? i : i - d->dim;
+        const int is_time = i == d->dim + d->settings;
+        const char *unit = i < d->dim ? d->unit[k] : is_time ? d->time_unit : d->setting_unit[k];
+        const char *old = i < d->dim ? usual->unit[k] : is_time ? usual->time_unit : usual->setting_unit[k];
+        if (!unit || (old && strcmp(unit, old) == 0))
+            continue;
+        if (!any++)
+            cli_json_list(json, "units");
+        cli_json_item(json);
+        cli_json_text(json, "of", i < d->dim ? d->parameter[k].name : is_time ? "time" : d->setting[k].name);
+        cli_json_text(json, "unit", unit);
+    }
+    if (any)
+        cli_json_list_end(json);
+}
+
+static void json_step(FILE *out, const rf_description *description, const rf_step *s, const rf_config *first)
 {
     cli_json json;
     cli_json_open(&json, out);
@@ -148,6 +173,12 @@ static void json_step(FILE *out, const rf_description *description, const rf_ste
     cli_json_text(&json, "health", cli_health_word(s));
     if (s->form)
         cli_json_text(&json, "belief", s->form);
+    if (first && rf_config_because(first)) {
+        cli_json_text(&json, "belief", "gaussian");
+        cli_json_text(&json, "because", rf_config_because(first));
+    }
+    if (first)
+        json_units(&json, description, first->model->f64->description);
     cli_json_whole(&json, "widened", s->widened);
     cli_json_whole(&json, "restarts", s->restarts);
     cli_json_whole(&json, "notes", (uint64_t)s->report.status);
@@ -268,18 +299,18 @@ void cli_output_ask(FILE *out, cli_format format, const rf_description *descript
     (format == CLI_FORMAT_CSV ? csv_ask : json_ask)(out, description, number, is_anchor, setting);
 }
 
-void cli_output_header(FILE *out, cli_format format, const rf_description *description)
+void cli_output_header(FILE *out, cli_format format, const rf_config *config)
 {
     if (format == CLI_FORMAT_TEXT)
-        text_header(out, description);
+        text_header(out, config);
     else if (format == CLI_FORMAT_CSV)
-        csv_header(out, description);
+        csv_header(out, &config->description);
 }
 
-void cli_output_step(FILE *out, cli_format format, const rf_description *description, const rf_step *s)
+void cli_output_step(FILE *out, cli_format format, const rf_description *description, const rf_step *s, const rf_config *first)
 {
     if (format == CLI_FORMAT_JSON)
-        json_step(out, description, s);
+        json_step(out, description, s, first);
     else
         (format == CLI_FORMAT_CSV ? csv_step : text_step)(out, description, s);
 }

@@ -5,9 +5,11 @@
 #include "track_options.h"
 
 /* Prints what precedes the first line: the header of CSV, the column titles of text. */
-void cli_output_header(FILE *out, cli_format format, const rf_description *description);
+void cli_output_header(FILE *out, cli_format format, const rf_config *config);
 
-void cli_output_step(FILE *out, cli_format format, const rf_description *description, const rf_step *s);
+/* `first`: the configuration, for the first line of a run, which in JSON tells what option made the belief one Gaussian, and the units;
+   else null. */
+void cli_output_step(FILE *out, cli_format format, const rf_description *description, const rf_step *s, const rf_config *first);
 
 /* Prints what precedes the first question: for CSV a line of names that begins with `ask`, as questions do. */
 void cli_output_ask_header(FILE *out, cli_format format, const rf_description *description);

@@ -59,6 +59,7 @@ static const cli_usage usage = {
     "  rejfilt reproduce kappa tracking\n"
     "  rejfilt reproduce --full --out full --data mnist",
     NULL,
+    0,
 };
 
 /* ---- Labs ---- */

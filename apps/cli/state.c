@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "options.h"
 #include "file.h"
 #include "json.h"
 #include "statefile.h"
@@ -41,6 +42,7 @@ static const cli_usage usage = {
     "  rejfilt state import posterior.json --state next.state --seed 2\n"
     "  rejfilt track --state next.state --seed 2 more.csv",
     NULL,
+    0,
 };
 
 /* ---- Export ---- */
@@ -90,7 +92,9 @@ static void show(const opened *o)
     for (unsigned i = 0; i < s->dim; i++)
         printf("%s = %.6g +- %.3g%s%s, 95 %% from %.6g to %.6g\n", d->parameter[i].name, s->mean[i], s->sd[i], CLI_UNIT(d->unit[i]), s->low[i],
                s->high[i]);
-    printf("\n%s", o->checkpoint.options);
+    static char text[CLI_OPTIONS_TEXT];
+    rf_config_text(&o->track.run.config, RF_FOR_STEPS, text, sizeof text);
+    printf("\n[run]\nmodel = %s\nbatch = %u\n%s", d->name, o->track.run.batch, text);
 }
 
 /* Joins the texts to the name of a number. */
@@ -117,7 +121,7 @@ static void export(opened *o)
     cli_json_list(&json, "parameters");
     for (unsigned i = 0; i < s->dim; i++) {
         char chart[128];
-        cli_model_chart_text(&d->parameter[i], chart, sizeof chart);
+        rf_chart_text(&d->parameter[i], chart, sizeof chart);
         cli_json_item(&json);
         cli_json_text(&json, "name", d->parameter[i].name);
         if (d->unit[i])
@@ -222,7 +226,7 @@ static int check_charts(const char *path, const json_t *root, const rf_descripti
             const char *name = json_string_value(json_object_get(item, "name"));
             const char *theirs = json_string_value(json_object_get(item, "chart"));
             char ours[128];
-            cli_model_chart_text(&d->parameter[i], ours, sizeof ours);
+            rf_chart_text(&d->parameter[i], ours, sizeof ours);
             if (name && theirs && strcmp(name, d->parameter[i].name) == 0 && strcmp(theirs, ours) != 0) {
                 cli_error("state: %s: the chart of %s is %s, and this run's is %s; give --chart %s=%s", path, name,
                           theirs, ours, name, theirs);

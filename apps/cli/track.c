@@ -6,6 +6,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "options.h"
 #include "clock.h"
 #include "json.h"
 #include "lines.h"
@@ -104,7 +105,7 @@ static int watch(void *user, uint32_t trial, const rf_step *s)
         else
             cli_view_refresh(w->view);
     } else {
-        cli_output_step(stdout, w->format, w->description, s);
+        cli_output_step(stdout, w->format, w->description, s, s->step + 1 == (long)s->records ? &w->c->run.config : NULL);
     }
     w->is_lost = w->c->simulate && s->health == RF_LOST && w->c->run.config.on_lost == RF_ON_LOST_STOP;
     w->step = s->step;
@@ -205,7 +206,7 @@ static int run_once(const cli_track_config *c, const rf_engine *engine)
     if (c->ask)
         cli_output_ask_header(stdout, w.format, description);
     if (!w.view)
-        cli_output_header(stdout, w.format, description);
+        cli_output_header(stdout, w.format, &c->run.config);
 
     cli_kept kept = {.settings = description->settings};
     rf_passes_result passes;
@@ -259,7 +260,8 @@ static void print_summary(const cli_track_config *c, const cli_summary *s)
     const int is_auto = strncmp(c->run.config.belief, "auto", 4) == 0;
     printf("%llu trials of %ld steps, ", (unsigned long long)s->trials, c->run.steps);
     if (is_gaussian)
-        printf("%u attempts per update (%.1f with top-up)", c->run.config.attempts, s->mean_attempts);
+        printf("%u attempts per update (%.1f with top-up)%s%s", c->run.config.attempts, s->mean_attempts,
+               rf_config_because(&c->run.config) ? ", one Gaussian because of --" : "", rf_config_because(&c->run.config) ? rf_config_because(&c->run.config) : "");
     else
         printf("belief %s, %.1f points per update", c->run.config.belief, s->mean_attempts);
     if (is_auto)
@@ -296,7 +298,7 @@ static void print_json_summary(const cli_track_config *c, const cli_summary *s)
     cli_json_whole(&json, "steps", (uint64_t)c->run.steps);
     cli_json_whole(&json, "attempts", c->run.config.attempts);
     cli_json_text(&json, "design", c->run.config.design);
-    cli_json_text(&json, "sampler", cli_sampler_names[c->run.config.sampler]);
+    cli_json_text(&json, "sampler", rf_sampler_names[c->run.config.sampler]);
     cli_json_text(&json, "engine", rf_engine_name(c->run.config.engine));
     cli_json_whole(&json, "seed", c->run.config.seed);
     cli_json_real(&json, "q", s->q);
@@ -312,6 +314,8 @@ static void print_json_summary(const cli_track_config *c, const cli_summary *s)
     cli_json_bool(&json, "strict", c->run.config.strict);
     cli_json_real(&json, "mean_attempts", s->mean_attempts);
     cli_json_text(&json, "belief", c->run.config.belief);
+    if (rf_config_because(&c->run.config))
+        cli_json_text(&json, "because", rf_config_because(&c->run.config));
     cli_json_real(&json, "as_gaussian", s->as_gaussian);
     cli_json_real(&json, "as_particles", s->as_particles);
     cli_json_whole(&json, "events", s->events);
@@ -408,6 +412,8 @@ int cli_track(int argc, char **argv)
     if (rf_engine_rank(engine) != 0 && cli_be_silent() < 0) /* only rank 0 reports */
         return cli_error("track: rank %u cannot be silenced", rf_engine_rank(engine));
     cli_catch_signals(); /* a signal ends the run after the current update */
+    if (rf_config_because(&c.run.config) && !(c.passes == CLI_PASSES_YES && !c.summary) && (isatty(STDERR_FILENO) || c.format == CLI_FORMAT_CSV))
+        cli_error("track: the belief is one Gaussian because of --%s", rf_config_because(&c.run.config));
     int code = c.trials ? run_trials(&c) : run_once(&c, engine);
     rf_engine_close(engine);
     return code;

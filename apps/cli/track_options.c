@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli.h"
 #include "file.h"
@@ -19,25 +20,7 @@ const char *cli_health_word(const rf_step *step) { return cli_is_coarse(step) ? 
 
 static const char *const format_names[] = {"auto", "text", "json", "csv", NULL};
 
-/* The designers of src/design/, and three other values. */
-static const char *const design_names[] = {
-#define RF_DESIGN(identifier, name, ...) name,
-#include "../../src/design/list.def"
-#undef RF_DESIGN
-    "model", "given", "auto", NULL};
-static const char design_help[] = "the rule that chooses the next experiment:\n"
-#define RF_DESIGN(identifier, name, ...) name ", "
-#include "../../src/design/list.def"
-#undef RF_DESIGN
-    "model (the model's\nown), given (the data bring their settings), or auto\n(default)";
-
-static const char belief_help[] = "what is kept of the parameters (default mixture; gaussian for\nmore than three parameters that move, and with --attempts,\n--sampler, --kappa, --strict or float):\n"
-#define RF_BELIEF(identifier, name) name ", "
-#include "../../src/beliefs/list.def"
-#undef RF_BELIEF
-    "N points";
-
-enum { NOT_GIVEN = -1, STEPS = 300 };
+enum { STEPS = 300 };
 
 #define AT(field) offsetof(cli_track_config, field)
 
@@ -48,7 +31,10 @@ static int set_json(void *c, const char *value, char *error, size_t size)
     return 0;
 }
 
-static const cli_option options[] = {
+/* An option of the library, which has its help. */
+#define CONFIG(name) {name, NULL, NULL, NULL, CLI_CONFIG, AT(wishes), 0, 0, NULL}
+
+static cli_option options[] = {
     {"simulate", NULL, "simulate a truth that walks, and measurements of it", NULL, CLI_FLAG, AT(simulate), 0, 0, NULL},
     {"ask", NULL, "print the next experiment's settings, then wait for its\noutcome on standard input", NULL, CLI_FLAG, AT(ask), 0, 0, NULL},
     {"data", "FILE", "read records from FILE instead of standard input; FILE\nalone, without --data, means the same", NULL, CLI_INPUT, AT(data), 0, 0, NULL},
@@ -57,27 +43,27 @@ static const cli_option options[] = {
     {"config", "FILE", "take options from an INI file; those on the command line win", NULL, CLI_INPUTS, AT(config), 0, 0, NULL},
     {"print-config", NULL, "print all options as such a file, and exit; the file gives\nthe same run", NULL, CLI_FLAG, AT(print_config), 0, 0, NULL},
     {"model", "NAME|FILE.c", "what is measured: a built-in model (default precession;\nsee 'rejfilt models') or your own, compiled from C", NULL, CLI_INPUT, AT(model), 0, 0, NULL},
-    {"prior", "[NAME=]A:B", "uniform prior from A to B; or M+-S, a Gaussian with mean M\nand standard deviation S", NULL, CLI_LIST, AT(prior), 0, 0, NULL},
-    {"chart", "[NAME=]C", "the space in which a parameter is Gaussian: real, positive,\nbounded:A:B, periodic:A:B (default: the model's)", NULL, CLI_LIST, AT(chart), 0, 0, NULL},
-    {"drift", "[NAME=]SD", "standard deviation of one step of the random walk (per unit\nof time if records have times); 0 means static. C+-SD~TIME:\nreverts to C. A:B~DWELL: switches between A and B. learn:\nthe drift is learnt", NULL, CLI_LIST, AT(drift), 0, 0, NULL},
-    {"range", "NAME=A:B", "keep a setting within A..B, such as a time", NULL, CLI_LIST, AT(range), 0, 0, NULL},
-    {"cost", "NAME=C", "cost of an experiment: 1, plus C per unit of this setting;\nused by the design risk", NULL, CLI_LIST, AT(cost), 0, 0, NULL},
-    {"unit", "NAME=UNIT", "show this unit beside a parameter, a setting or time; numbers\nstay as they are", NULL, CLI_LIST, AT(unit), 0, 0, NULL},
-    {"belief", "NAME", belief_help, NULL, CLI_TEXT, AT(run.config.belief), 0, 0, NULL},
-    {"design", "NAME", design_help, NULL, CLI_TEXT, AT(run.config.design), 0, 0, NULL},
-    {"anchors", "N", "every Nth experiment tests the filter (quadrature: 5);\nsmaller is safer and slower; 0: none", NULL, CLI_LONG, AT(run.config.anchor_every), 0, 1e6, NULL},
-    {"on-lost", "WHAT", "after a failed test: restart (default: widen, then restart\nwhere the filter had been), widen (only that), stop, or\nignore (no tests)", NULL, CLI_NAME, AT(on_lost), 0, 0, cli_on_lost_names},
+    CONFIG("prior"),
+    CONFIG("chart"),
+    CONFIG("drift"),
+    CONFIG("range"),
+    CONFIG("cost"),
+    CONFIG("unit"),
+    CONFIG("belief"),
+    CONFIG("design"),
+    CONFIG("anchors"),
+    CONFIG("on-lost"),
     {"batch", "N", "learn from N measurements at once (default 1)", NULL, CLI_U32, AT(run.batch), 1, RF_BATCH_MAX, NULL},
-    {"attempts", "M", "attempts per update (default 128 for each parameter; where\nattempts are accepted or rejected 1000, with --strict 100)", NULL, CLI_U32, AT(run.config.attempts), 1, RF_ATTEMPTS_MAX, NULL},
-    {"accepted", "N", "with one Gaussian, make more attempts until N are accepted\n(default 20)", NULL, CLI_U32, AT(run.config.accepted_min), 1, 1e9, NULL},
-    {"kappa", "K", "accept with probability P/K, K in units of the model's\nbound (default 1), or 'auto' to let it adapt", NULL, CLI_TEXT, AT(kappa), 0, 0, NULL},
-    {"recovery", "R", "widen the covariance by 1+R when too few are accepted\n(default 0.1)", NULL, CLI_REAL, AT(run.config.recovery), 0, 1e9, NULL},
-    {"shrink", "V", "with one Gaussian, the prior covariance of an update counts\nas V accepted attempts (default 1)", NULL, CLI_REAL, AT(run.config.shrink), 0, 1e9, NULL},
-    {"strict", NULL, "Algorithm 1 of the paper to the letter, without tests of\nhealth; the design is pgh unless another is given", NULL, CLI_FLAG, AT(run.config.strict), 0, 0, NULL},
-    {"sampler", "NAME", "weight (default): every attempt counts, by its likelihood;\nreject or lattice: attempts are accepted or rejected", NULL, CLI_NAME, AT(sampler), 0, 0, cli_sampler_names},
+    CONFIG("attempts"),
+    CONFIG("accepted"),
+    CONFIG("kappa"),
+    CONFIG("recovery"),
+    CONFIG("shrink"),
+    CONFIG("strict"),
+    CONFIG("sampler"),
     {"engine", "NAME", cli_engine_help, NULL, CLI_TEXT, AT(engine), 0, 0, NULL},
-    {"precision", "P", "the filter's numbers: float or double (default)", NULL, CLI_NAME, AT(run.config.is_float), 0, 0, cli_precision_names},
-    {"seed", "S", "the same seed gives the same run, to the bit (default 1)", NULL, CLI_U64, AT(run.config.seed), 0, 0, NULL},
+    CONFIG("precision"),
+    CONFIG("seed"),
     {"steps", "N", "measurements of a simulated run (default 300)", NULL, CLI_LONG, AT(run.steps), 1, 1e9, NULL},
     {"trials", "N", "simulate N runs with different truths and print a summary", NULL, CLI_U64, AT(trials), 1, 1e9, NULL},
     {"truth", "[NAME=]X", "the simulated truth begins at X, or at a draw from A:B or\nM+-S (default: a draw from the prior)", NULL, CLI_LIST, AT(truth), 0, 0, NULL},
@@ -130,40 +116,39 @@ static const cli_usage usage = {
     "  rejfilt track --ask --state qubit.state           drive an experiment\n"
     "  rejfilt track --config run.ini --print-config     what would be run",
     NULL,
+    AT(told),
 };
 
 /* ---- From option texts to a run ---- */
 
-static int parse_kappa(rf_simulation *run, const char *text)
-{
-    char error[200];
-    run->config.kappa = 0;
-    if (strcmp(text, "auto") != 0 && rf_parse_real(text, 1e-9, 1e9, &run->config.kappa, error, sizeof error) < 0)
-        return cli_error("track: --kappa: %s", error);
-    return CLI_OK;
-}
-
 /* Sets run->config.design to the designer's name, or to null if the settings are given by the data. */
 static int choose_design(cli_track_config *c)
 {
+    static const char *const design_names[] = {
+#define RF_DESIGN(identifier, name, ...) name,
+#include "../../src/design/list.def"
+#undef RF_DESIGN
+        "model", "given", "auto", NULL};
     char error[300];
-    rf_simulation *run = &c->run;
+    rf_config *config = &c->run.config;
     const int chooses = c->simulate || c->ask;
-    if (strcmp(run->config.design, "given") == 0 || (strcmp(run->config.design, "auto") == 0 && !chooses)) {
-        run->config.design = NULL;
-        return chooses ? cli_error("track: --design given takes the settings from data; --%s has none", c->ask ? "ask" : "simulate") : CLI_OK;
+    if (!config->design && chooses)
+        return cli_error("track: --design given takes the settings from data; --%s has none", c->ask ? "ask" : "simulate");
+    if (!config->design || (strcmp(config->design, "auto") == 0 && !chooses)) {
+        config->design = NULL;
+        return CLI_OK;
     }
-    if (run->config.strict && strcmp(run->config.design, "auto") == 0)
-        run->config.design = "pgh"; /* the design of the paper's algorithm */
-    const rf64_design *design = rf64_design_find(run->config.design, &run->config.description, run->config.model->f64->design);
-    if (!design && rf_which(run->config.design, design_names, error, sizeof error) < 0)
+    const rf64_design *design = rf64_design_find(config->design, &config->description, config->model->f64->design);
+    if (!design && rf_which(config->design, design_names, error, sizeof error) < 0)
         return cli_error("track: --design: %s", error);
     if (!design)
-        return cli_error("track: --design: %s does not work with model %s, which has no %s", run->config.design, run->config.description.name,
-                         strcmp(run->config.design, "model") == 0 ? "designer of its own" : "fringe");
-    if (!chooses)
+        return cli_error("track: --design: %s does not work with model %s, which has no %s", config->design, config->description.name,
+                         strcmp(config->design, "model") == 0 ? "designer of its own" : "fringe");
+    if (!chooses && c->run.config.strict && !cli_is_told(&usage, c, "design"))
+        design = NULL;
+    if (!chooses && design)
         return cli_error("track: --design %s chooses experiments; that needs --ask or --simulate", design->name);
-    run->config.design = design->name;
+    config->design = design ? design->name : NULL;
     return CLI_OK;
 }
 
@@ -177,6 +162,19 @@ static int apply(const char *option, const char *const *list, int (*to)(rf_simul
     return CLI_OK;
 }
 
+/* Sets the library's options, in its order. */
+static int apply_wishes(cli_track_config *c)
+{
+    char error[300];
+    const rf_option *o;
+    for (unsigned i = 0; (o = rf_option_at(i)); i++)
+        for (unsigned k = 0; k < c->wishes.count; k++)
+            if (strcmp(c->wishes.wish[k].name, o->name) == 0 && rf_config_set(&c->run.config, o->name, c->wishes.wish[k].value, error, sizeof error) < 0)
+                return cli_error("track: --%s: %s", o->name, error);
+    return CLI_OK;
+}
+
+/* From the texts to the run, without a look at what is read. */
 static int resolve(cli_track_config *c)
 {
     rf_simulation *run = &c->run;
@@ -184,24 +182,10 @@ static int resolve(cli_track_config *c)
     char error[300] = "";
     if (cli_model_find("track", c->model, &model, error, sizeof error) < 0)
         return *error ? cli_error("track: --model: %s", error) : CLI_BAD_INPUT;
-    cli_model_use(run, model);
-    c->sampler = c->sampler != NOT_GIVEN ? c->sampler : run->config.strict ? RF_REJECT : RF_WEIGHT;
-    if ((run->config.attempts > 0 || run->config.shrink >= 0) && !run->config.belief)
-        run->config.belief = "gaussian"; /* the only belief with attempts */
-    if (run->config.attempts == 0)
-        run->config.attempts = run->config.strict ? 100 : c->sampler == RF_WEIGHT ? rf_config_default(model).attempts : 1000;
-    if (run->config.shrink < 0)
-        run->config.shrink = rf_config_default(model).shrink;
-    run->config.sampler = (rf_sampler)c->sampler;
-    run->config.on_lost = run->config.strict ? RF_ON_LOST_IGNORE : (rf_on_lost)c->on_lost;
-    int code = apply("chart", c->chart, cli_model_chart, run);
-    code = code ? code : apply("prior", c->prior, cli_model_prior, run);
-    code = code ? code : apply("drift", c->drift, cli_model_drift, run);
-    code = code ? code : apply("range", c->range, cli_model_range, run);
-    code = code ? code : apply("cost", c->cost, cli_model_cost, run);
-    code = code ? code : apply("unit", c->unit, cli_model_unit, run);
+    run->config = rf_config_default(model);
+    int code = apply_wishes(c);
+    rf_config_complete(&run->config);
     code = code ? code : apply("column", c->column, cli_model_column, run);
-    code = code ? code : parse_kappa(run, c->kappa);
     code = code ? code : apply("truth", c->truth, cli_world_truth, run);
     code = code ? code : apply("true-drift", c->true_drift, cli_world_drift, run);
     code = code ? code : apply("jump", c->jump, cli_world_jump, run);
@@ -210,21 +194,16 @@ static int resolve(cli_track_config *c)
     run->world.decay = c->true_t2 > 0 ? 1 / c->true_t2 : 0;
     if (!code && c->true_t2 > 0 && !cli_world_has_time(run))
         return cli_error("track: --true-t2: model %s has no time among its settings", run->config.description.name);
-    code = code ? code : choose_design(c);
-    if (code)
-        return code;
-    if (run->config.anchor_every > 0 && (!run->config.design || rf64_design_find(run->config.design, &run->config.description, model->f64->design)->anchor_every == 0))
-        return cli_error("track: --anchors: design %s has no anchors", run->config.design ? run->config.design : "given");
-    if (cli_model_check(run, error, sizeof error) < 0)
-        return cli_error("track: --prior: %s", error);
+    return code ? code : choose_design(c);
+}
+
+/* Tries what depends on several options. */
+static int try_run(const cli_track_config *c)
+{
+    char error[300];
+    const rf_simulation *run = &c->run;
     if (c->simulate && rf_simulation_check(run, error, sizeof error) < 0)
         return cli_error("track: --%s", error);
-    if (run->config.strict && run->config.sampler != RF_REJECT)
-        return cli_error("track: --strict is rejection by definition; leave out --sampler");
-    if (!run->config.belief)
-        run->config.belief = rf_config_belief(&run->config);
-    if (run->config.strict && strcmp(run->config.belief, "gaussian") != 0)
-        return cli_error("track: --strict is one Gaussian by definition; leave out --belief");
     rf_session *probe = rf_session_open(&run->config, error, sizeof error);
     if (!probe)
         return cli_error("track: --%s%s", strncmp(error, "drift: ", strlen("drift: ")) == 0 ? "" : "belief: ", error);
@@ -236,22 +215,72 @@ static int resolve(cli_track_config *c)
     return CLI_OK;
 }
 
+/* ---- Options without effect ---- */
+
+/* What a run is like. */
+enum { SIMULATED = 1, RECORDS = 2, PLOT = 4, STATE = 8, ONE = 16, STEPWISE = 32, VIEW = 64, SUMMED = 128, UNITS = 256, MAY_PASS = 512, GIVEN = 1024 };
+
+static const cli_rule rules[] = {
+    {"ask", RECORDS, "--simulate makes its own records; leave out --%s"},
+    {"data", RECORDS, "--simulate makes its own records; leave out --%s"},
+    {"", RECORDS, "--simulate makes its own records; leave out FILE%s"},
+    {"column", RECORDS, "--simulate makes its own records; leave out --%s"},
+    {"skip-bad", RECORDS, "--simulate makes its own records; leave out --%s"},
+    {"trials", SIMULATED, "--%s needs --simulate"},
+    {"steps", SIMULATED, "--%s needs --simulate"},
+    {"jump", SIMULATED, "--%s needs --simulate"},
+    {"outage", SIMULATED, "--%s needs --simulate"},
+    {"truth", SIMULATED, "--%s needs --simulate"},
+    {"true-drift", SIMULATED, "--%s needs --simulate"},
+    {"flips", SIMULATED, "--%s needs --simulate"},
+    {"contrast", SIMULATED, "--%s needs --simulate"},
+    {"true-t2", SIMULATED, "--%s needs --simulate"},
+    {"panels", PLOT, "--%s is about a picture; it needs --plot"},
+    {"theme", PLOT, "--%s is about a picture; it needs --plot"},
+    {"title", PLOT | VIEW, "--%s is about a picture or the live view; it needs --plot or a terminal"},
+    {"pace", VIEW, "--%s is about the live view of --simulate; it needs a terminal"},
+    {"state-durable", STATE, "--%s is about a checkpoint; it needs --state"},
+    {"state-every", STATE, "--%s is about a checkpoint; it needs --state"},
+    {"continue", STATE, "--%s is about a checkpoint; it needs --state"},
+    {"continue", GIVEN, "--%s is about records; leave out --ask"},
+    {"plot", ONE, "--%s is about one run; leave out --trials"},
+    {"state", ONE, "--%s is about one run; leave out --trials"},
+    {"summary", ONE, "--%s is about one run; leave out --trials"},
+    {"state", RECORDS, "--%s cannot be combined with --simulate"},
+    {"state", STEPWISE, "--passes cannot resume a run; leave out --%s"},
+    {"plot", STEPWISE, "--passes has one result, as text or JSON; leave out --%s"},
+    {"batch", STEPWISE, "--%s has no effect on passes; leave it out"},
+    {"passes", MAY_PASS, "--%s is about a file of records; leave it out, or say --passes or --summary"},
+    {"unit", UNITS, "--%s is shown in pictures, text, JSON and by --summary, not in CSV or one result"},
+    {NULL, 0, NULL},
+};
+
+static unsigned kind_of_run(const cli_track_config *c)
+{
+    const int is_passes = c->passes == CLI_PASSES_YES && !c->summary, is_file = !c->simulate && !c->ask;
+    const int is_auto = c->format == CLI_FORMAT_AUTO, is_view = is_auto && !c->ask && !c->trials && !is_passes && isatty(STDOUT_FILENO);
+    const int is_text = c->format == CLI_FORMAT_TEXT || (is_auto && (c->simulate || is_passes));
+    const int is_json = !c->trials && !is_passes && (c->format == CLI_FORMAT_JSON || is_auto);
+    return (c->simulate ? SIMULATED : RECORDS) | (c->plot ? PLOT : 0) | (c->state ? STATE : 0) | (c->trials ? 0 : ONE) | (is_passes ? 0 : STEPWISE) |
+           (is_view ? VIEW : 0) | (c->plot || is_view || is_text || is_json || c->summary ? UNITS : 0) |
+           (is_file && (is_passes || c->summary) ? MAY_PASS : 0) | (is_file ? GIVEN : 0);
+}
+
 /* --passes needs all records at once and parameters that do not move. */
 static int check_passes(const cli_track_config *c)
 {
-    const rf_config *config = &c->run.config;
+    char error[200];
     if (c->passes != CLI_PASSES_YES)
         return CLI_OK;
     if (c->simulate || c->ask)
         return cli_error("track: --passes needs all records at once; leave out --%s", c->simulate ? "simulate" : "ask");
     if (c->state)
         return cli_error("track: --passes cannot resume a run; leave out --state");
-    if (config->strict)
+    if (c->run.config.strict)
         return cli_error("track: --strict learns record by record; leave out --passes");
-    if (!c->summary && (c->plot || c->format == CLI_FORMAT_CSV))
-        return cli_error("track: --passes has one result, as text or JSON; leave out --%s", c->plot ? "plot" : "format csv");
-    char error[200];
-    if (rf_passes_check(config, error, sizeof error) < 0)
+    if (!c->summary && c->format == CLI_FORMAT_CSV)
+        return cli_error("track: --passes has one result, as text or JSON; leave out --format csv");
+    if (rf_passes_check(&c->run.config, error, sizeof error) < 0)
         return cli_error("track: --passes: %s", error);
     return CLI_OK;
 }
@@ -259,65 +288,50 @@ static int check_passes(const cli_track_config *c)
 /* Refuses options that would have no effect. */
 static int check_combination(const cli_track_config *c)
 {
-    if (check_passes(c) != CLI_OK)
+    const unsigned run = kind_of_run(c);
+    char error[300];
+    if (check_passes(c) != CLI_OK || cli_check_told(&usage, c, rules, run) != CLI_OK)
         return CLI_BAD_INPUT;
-    if (c->simulate && (c->ask || c->data || c->skip_bad || *c->column))
-        return cli_error("track: --simulate makes its own records; leave out --%s", c->ask ? "ask" : c->data ? "data" : c->skip_bad ? "skip-bad" : "column");
-    const char *worldly = c->trials                   ? "trials"
-                          : c->run.steps != STEPS     ? "steps"
-                          : *c->jump                  ? "jump"
-                          : *c->outage                ? "outage"
-                          : *c->truth                 ? "truth"
-                          : *c->true_drift            ? "true-drift"
-                          : c->run.world.flips > 0    ? "flips"
-                          : c->contrast < 1           ? "contrast"
-                          : c->true_t2 > 0            ? "true-t2"
-                                                      : NULL;
-    if (!c->simulate && worldly)
-        return cli_error("track: --%s needs --simulate", worldly);
-    if ((c->panels || c->theme) && !c->plot)
-        return cli_error("track: --%s is about a picture; it needs --plot", c->panels ? "panels" : "theme");
-    if ((c->state_durable || c->state_every > 1) && !c->state)
-        return cli_error("track: --%s is about a checkpoint; it needs --state", c->state_durable ? "state-durable" : "state-every");
-    if (c->go_on && (!c->state || c->ask))
-        return cli_error(c->ask ? "track: --continue is about records; leave out --ask" : "track: --continue is about a checkpoint; it needs --state");
-    if (c->trials && (c->plot || c->state || c->summary))
-        return cli_error("track: --%s is about one run; leave out --trials", c->plot ? "plot" : c->state ? "state" : "summary");
+    if (rf_config_check(&c->run.config, run & STEPWISE ? RF_FOR_STEPS : RF_FOR_PASSES, error, sizeof error) < 0)
+        return cli_error("track: --%s", error);
     if (c->trials && c->run.config.on_lost == RF_ON_LOST_STOP)
         return cli_error("track: --on-lost stop is about one run; leave out --trials");
-    if (c->simulate && c->state)
-        return cli_error("track: --state cannot be combined with --simulate");
     if (c->ask && c->format == CLI_FORMAT_TEXT)
         return cli_error("track: --ask speaks JSON or CSV; leave out --format text");
     if (c->trials && c->format == CLI_FORMAT_CSV)
-        return cli_error("track: a summary is text or JSON, not CSV");
+        return cli_error("track: --format csv: a summary is text or JSON, not CSV");
     return CLI_OK;
 }
 
 /* ---- Back to a configuration file ---- */
 
+/* Has the option an effect in this run, or was it given? */
+static int is_worth_printing(const cli_track_config *c, const char *name, unsigned run)
+{
+    for (const cli_rule *r = rules; r->name; r++)
+        if (strcmp(r->name, name) == 0 && !(r->needs & run))
+            return 0;
+    return strcmp(name, "pace") != 0 || cli_is_told(&usage, c, name);
+}
+
 /* Prints every option that affects the results, the way of running, or the output. */
 static void print_config(const cli_track_config *c, FILE *out)
 {
-    char text[4096];
+    static char text[CLI_OPTIONS_TEXT];
+    const unsigned run = kind_of_run(c);
     fprintf(out, "[run]\n");
     for (const cli_option *o = options; o->name; o++) {
+        if (!o->name[0] || o->kind == CLI_CONFIG || o->kind == CLI_CUSTOM || !is_worth_printing(c, o->name, run))
+            continue;
         cli_option_print(o, c, text, sizeof text);
-        if (strcmp(o->name, "design") == 0)
-            snprintf(text, sizeof text, "%s", c->run.config.design ? c->run.config.design : "given");
-        const int is_default = strcmp(o->name, "anchors") == 0 && c->run.config.anchor_every < 0;
-        const int is_world = o->offset == AT(truth) || o->offset == AT(true_drift) || o->offset == AT(jump) || o->offset == AT(outage) || o->offset == AT(unit) || o->offset == AT(column);
-        for (const char *const *item = (const char *const *)(const void *)((const char *)c + o->offset); is_world && o->kind == CLI_LIST && *item; item++)
+        for (const char *const *item = (const char *const *)(const void *)((const char *)c + o->offset); o->kind == CLI_LIST && *item; item++)
             fprintf(out, "%s = %s\n", o->name, *item);
-        const int without = (strcmp(o->name, "trials") == 0 && c->trials == 0) || (strcmp(o->name, "true-t2") == 0 && c->true_t2 == 0) || strcmp(o->name, "print-config") == 0 || !o->name[0];
-        if (*text && !is_default && !without)
+        const int without = (strcmp(o->name, "trials") == 0 && c->trials == 0) || (strcmp(o->name, "true-t2") == 0 && c->true_t2 == 0) || strcmp(o->name, "print-config") == 0;
+        if (*text && !without)
             fprintf(out, "%s = %s\n", o->name, text);
     }
-    if (c->run.config.learns_drift)
-        fprintf(out, "drift = learn\n");
-    static char sections[CLI_OPTIONS_TEXT];
-    cli_sections_text(&c->run.config, sections, sizeof sections);
-    fputs(sections, out);
+    rf_config_text(&c->run.config, run & STEPWISE ? RF_FOR_STEPS : RF_FOR_PASSES, text, sizeof text);
+    fputs(text, out);
 }
 
 const char *cli_why(rf_status status, const rf_engine *engine, char text[CLI_WHY])
@@ -380,19 +394,27 @@ static const sources *sources_of(const cli_track_config *c)
 
 uint64_t cli_track_source(const cli_track_config *c) { return sources_of(c)->hash; }
 
-static const cli_track_config defaults = {.run = {.config = {.seed = 1, .accepted_min = 20, .recovery = 0.1, .shrink = -1, .anchor_every = -1, .design = "auto"}, .steps = STEPS, .batch = 1},
+static const cli_track_config defaults = {.run = {.steps = STEPS, .batch = 1},
                                           .pace = 15,
                                           .contrast = 1,
                                           .engine = "simd",
-                                          .sampler = NOT_GIVEN,
                                           .model = "precession",
-                                          .kappa = "1",
                                           .passes = CLI_PASSES_AUTO,
                                           .state_every = 1};
 
-int cli_track_again(cli_track_config *c, const char *options, const char *name, const char *model)
+static void begin(cli_track_config *c)
 {
     *c = defaults;
+    for (cli_option *o = options; o->name; o++)
+        if (o->kind == CLI_CONFIG) {
+            o->argument = rf_option_find(o->name)->argument;
+            o->help = rf_option_find(o->name)->help;
+        }
+}
+
+int cli_track_again(cli_track_config *c, const char *options, const char *name, const char *model)
+{
+    begin(c);
     if (cli_config_text(&usage, c, options, name) < 0)
         return -1;
     if (!model && !rf_model_find(c->model)) {
@@ -404,13 +426,14 @@ int cli_track_again(cli_track_config *c, const char *options, const char *name, 
         return -1;
     }
     c->model = model ? model : c->model;
-    c->ask = strcmp(c->run.config.design, "given") != 0;
-    return resolve(c) == CLI_OK ? 0 : -1;
+    for (unsigned i = 0; i < c->wishes.count; i++)
+        c->ask |= strcmp(c->wishes.wish[i].name, "design") == 0 && strcmp(c->wishes.wish[i].value, "given") != 0;
+    return resolve(c) == CLI_OK && try_run(c) == CLI_OK ? 0 : -1;
 }
 
 int cli_track_configure(cli_track_config *c, int argc, char **argv)
 {
-    *c = defaults;
+    begin(c);
     for (int i = 1; i < argc; i++) {
         const char *path = strncmp(argv[i], "--config=", 9) == 0 ? argv[i] + 9 : strcmp(argv[i], "--config") == 0 && i + 1 < argc ? argv[i + 1] : NULL;
         if (path && cli_config_read(&usage, c, path) < 0)
@@ -423,7 +446,7 @@ int cli_track_configure(cli_track_config *c, int argc, char **argv)
         cli_error("track: %s", sources_of(c)->error);
         return -1;
     }
-    if (resolve(c) != CLI_OK || check_combination(c) != CLI_OK)
+    if (resolve(c) != CLI_OK || check_combination(c) != CLI_OK || try_run(c) != CLI_OK)
         return -1;
     if (c->data && strcmp(c->data, "-") == 0)
         c->data = NULL; /* records come from standard input */

@@ -21,15 +21,14 @@ typedef struct cli_track_config {
     double pace;          /* milliseconds between updates of the live view */
     const char *title, *panels; /* of the picture; null: default */
     int theme;                  /* cli_theme */
-    const char *plot, *engine, *data, *state, *kappa;
-    int sampler, on_lost;
+    const char *plot, *engine, *data, *state;
+    uint64_t told;     /* options given: bits of the table's rows */
+    cli_wishes wishes; /* those of the library */
     uint64_t state_every; /* updates between two checkpoints */
     int state_durable, go_on; /* go_on: cli_continue */
     const char *model; /* as given */
     const char *config[CLI_LIST_MAX + 1]; /* files of options */
-    const char *prior[CLI_LIST_MAX + 1], *drift[CLI_LIST_MAX + 1]; /* as given, ending in null */
-    const char *range[CLI_LIST_MAX + 1], *cost[CLI_LIST_MAX + 1], *chart[CLI_LIST_MAX + 1], *unit[CLI_LIST_MAX + 1];
-    const char *column[CLI_LIST_MAX + 1]; /* "NAME=COLUMN" of records */
+    const char *column[CLI_LIST_MAX + 1]; /* "NAME=COLUMN" of records; lists end in null */
     const char *truth[CLI_LIST_MAX + 1], *true_drift[CLI_LIST_MAX + 1], *jump[CLI_LIST_MAX + 1], *outage[CLI_LIST_MAX + 1];
     double contrast, true_t2; /* of the simulated world; true_t2 0: no decoherence */
 } cli_track_config;

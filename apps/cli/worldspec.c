@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "cli.h"
-#include "modelspec.h"
+#include "options.h"
 
 enum { STEPS_MAX = 1000000000 };
 
@@ -23,7 +23,7 @@ int cli_world_jump(rf_simulation *run, const char *text, char *error, size_t siz
     char number[64];
     rf_jump jump = {0};
     uint64_t step;
-    if (cli_model_parameters(run, text, &first, &last, &rest, error, size) < 0)
+    if (rf_parse_whose(&run->config.description, 0, text, &first, &last, &rest, error, size) < 0)
         return -1;
     if (!(at = strchr(rest, '@')) || (size_t)(at - rest) >= sizeof number)
         return is_not(text, form, error, size);
@@ -31,7 +31,7 @@ int cli_world_jump(rf_simulation *run, const char *text, char *error, size_t siz
     const int is_random = at[1] == '~';
     if (rf_parse_real(number, -1e15, 1e15, &jump.low, error, size) == 0)
         jump.high = jump.low;
-    else if (cli_parse_pair(number, 0, &jump.low, &jump.high, error, size) == 0)
+    else if (rf_parse_pair(number, 0, &jump.low, &jump.high, error, size) == 0)
         return is_not(text, form, error, size);
     if (rf_parse_whole(at + 1 + is_random, 1, STEPS_MAX, &step, error, size) < 0)
         return is_not(text, form, error, size);
@@ -93,9 +93,9 @@ int cli_world_truth(rf_simulation *run, const char *text, char *error, size_t si
     unsigned first, last;
     const char *rest;
     rf_prior truth = {.is_gaussian = 1};
-    if (cli_model_parameters(run, text, &first, &last, &rest, error, size) < 0)
+    if (rf_parse_whose(&run->config.description, 0, text, &first, &last, &rest, error, size) < 0)
         return -1;
-    if (rf_parse_real(rest, -1e15, 1e15, &truth.first, error, size) < 0 && cli_parse_prior(rest, &truth, error, size) < 0)
+    if (rf_parse_real(rest, -1e15, 1e15, &truth.first, error, size) < 0 && rf_parse_prior(rest, &truth, error, size) < 0)
         return is_not(rest, "a number, LOW:HIGH or MEAN+-SD", error, size);
     for (unsigned i = first; i < last; i++) {
         run->world.has_truth |= 1u << i;
@@ -107,10 +107,15 @@ int cli_world_truth(rf_simulation *run, const char *text, char *error, size_t si
 int cli_world_drift(rf_simulation *run, const char *text, char *error, size_t size)
 {
     unsigned first, last;
-    if (cli_parse_drift(run, text, run->world.drift, run->world.motion, &first, &last, error, size) < 0)
+    const char *rest;
+    rf_config like = run->config;
+    if (rf_parse_whose(&like.description, 0, text, &first, &last, &rest, error, size) < 0 || rf_set_drift(&like, text, error, size) < 0)
         return -1;
-    for (unsigned i = first; i < last; i++)
+    for (unsigned i = first; i < last; i++) {
+        run->world.drift[i] = like.drift[i];
+        run->world.motion[i] = like.motion[i];
         run->world.has_drift |= 1u << i;
+    }
     return 0;
 }
 

@@ -57,12 +57,14 @@ typedef struct rf_config {
     rf_on_health *on_health;      /* called when health changes; may be null */
     void *on_health_user;         /* its first argument */
     long anchor_every;            /* one in this many experiments is an anchor; 0: none; -1: the design's default */
+    uint32_t told;                /* options set by name: a bit for each row of the table */
+    const char *because;          /* set by rf_config_complete: the option that chose the belief, or null */
 } rf_config;
 
 /* Defaults: the model's priors and drifts, its own design or `auto`, 128 weighted attempts per parameter, seed 1. */
 RF_API rf_config rf_config_default(const rf_model *model);
 /* Returns the name of the belief: `belief` if it is set. Otherwise "mixture", or "gaussian" for more than three parameters
-   that move, and for options that only one Gaussian has: another sampler, another number of attempts, κ, float, strict. */
+   that move, and for options that mean one Gaussian: sampler, attempts, kappa, shrink, precision, strict. */
 RF_API const char *rf_config_belief(const rf_config *config);
 
 /* Fills `motion` and `drift` of a parameter that does not walk. RF_MOTION_REVERTING: centre levels[0], stationary standard deviation
@@ -71,8 +73,48 @@ RF_API const char *rf_config_belief(const rf_config *config);
 RF_API int rf_motion_make(const rf_parameter *parameter, rf_motion_kind kind, const double levels[2], const double times[2], rf_motion *motion,
                           double *drift);
 
-/* Checks that each prior fits its parameter's chart. On refusal `parameter` is the index of the first that does not. */
-RF_API rf_status rf_config_check(const rf_config *config, unsigned *parameter);
+/* ---- Options by name: one table for command, configuration files, Python and checkpoints ---- */
+
+/* An option of a configuration. */
+typedef struct rf_option {
+    const char *name;         /* "on-lost" */
+    const char *argument;     /* name of the value in a help; null: a flag, `yes` or `no` */
+    const char *help;         /* lines of at most 60 characters */
+    const char *const *names; /* the words it takes, ending in null; or null */
+    int is_list;              /* may be set several times: "NAME=VALUE" for each parameter or setting */
+} rf_option;
+
+/* The option of this index, or NULL past the last; the option of this name, or NULL. */
+RF_API const rf_option *rf_option_at(unsigned index);
+RF_API const rf_option *rf_option_find(const char *name);
+
+/* Sets an option from text: rf_config_set(&config, "prior", "x=0:1", ...). The text must outlive the configuration. Charts come before
+   what is within them. Returns 0, or -1 and one line in `error`, with nothing changed. */
+RF_API int rf_config_set(rf_config *config, const char *name, const char *value, char *error, size_t size);
+
+/* After the last option: gives those that were not set the values that follow from the others. With `strict`, rejection, 100 attempts,
+   no tests and the design pgh; 1,000 attempts with other samplers; the belief as rf_config_belief says. */
+RF_API void rf_config_complete(rf_config *config);
+/* The name of the option that means one Gaussian, if no belief was set and one does; else NULL. */
+RF_API const char *rf_config_because(const rf_config *config);
+
+/* Who reads a configuration. */
+typedef enum rf_readers {
+    RF_FOR_STEPS = 1,  /* a session: record by record */
+    RF_FOR_PASSES = 2, /* rf_passes */
+    RF_FOR_ALL = 4     /* rf_config_text: all options, also those that nobody reads */
+} rf_readers;
+
+/* Checks priors, and that every option that was set is read in such a run. Returns 0, or -1 and one line in `error` that begins with the
+   option's name. */
+RF_API int rf_config_check(const rf_config *config, rf_readers use, char *error, size_t size);
+
+/* Gives those that nobody reads their default; a checkpoint from before may have others. */
+RF_API void rf_config_forget(rf_config *config, rf_readers use);
+
+/* Writes the options as lines "name = value", then sections [parameter NAME] and [setting NAME]; rf_config_set reads the values back.
+   Those that nobody reads are left out. Returns the number of characters; what does not fit into `size` is left out. */
+RF_API size_t rf_config_text(const rf_config *config, rf_readers use, char *text, size_t size);
 
 /* ---- Records and steps ---- */
 

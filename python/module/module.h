@@ -46,7 +46,7 @@ typedef struct session_object {
     rf_engine *engine;
     model_object *model;
     rf_config config;
-    char *texts;                      /* texts of the configuration */
+    PyObject *options;                /* a tuple with the texts of the configuration */
     uint32_t batch;                   /* default number of records per update */
     int is_busy;                      /* in use by another thread */
     int is_long;                      /* updates are long, so the GIL is released for each */
@@ -58,10 +58,9 @@ typedef struct session_object {
     int before, has_changed;          /* health before the latest update, as shown; whether that update changed it */
 } session_object;
 
-/* set_motion: a parameter's motion or drift from five numbers: kind, levels, times. take_motion: the same from a
-   tuple. Return 0, or -1 and an exception. */
+/* A parameter's motion or drift from five numbers: kind, levels, times. Returns 0, or -1 and an
+   exception. */
 int set_motion(const rf_parameter *parameter, const double n[5], rf_motion *motion, double *drift);
-int take_motion(const rf_parameter *parameter, PyObject *given, rf_motion *motion, double *drift);
 
 extern PyTypeObject *model_type, *session_type, *fleet_type;
 extern PyObject *refused; /* the exception */

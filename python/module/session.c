@@ -28,19 +28,6 @@ void leave(session_object *s) { s->is_busy = 0; }
 
 /* ---- Opening ---- */
 
-/* Copies the texts of the configuration. Returns 0, or -1. */
-static int keep_texts(session_object *s, const char *belief, const char *design)
-{
-    const size_t first = belief ? strlen(belief) + 1 : 0, second = design ? strlen(design) + 1 : 0;
-    s->texts = PyMem_Malloc(first + second + 1);
-    if (!s->texts)
-        return -1;
-    if (belief)
-        s->config.belief = memcpy(s->texts, belief, first);
-    s->config.design = design ? memcpy(s->texts + first, design, second) : NULL;
-    return 0;
-}
-
 int set_motion(const rf_parameter *parameter, const double n[5], rf_motion *motion, double *drift)
 {
     const rf_motion walk = {.kind = RF_MOTION_WALK};
@@ -56,99 +43,52 @@ int set_motion(const rf_parameter *parameter, const double n[5], rf_motion *moti
     return 0;
 }
 
-int take_motion(const rf_parameter *parameter, PyObject *given, rf_motion *motion, double *drift)
+/* Raises Refused with a message that begins with an option's name, spelt as in Python. */
+static PyObject *refuse_option(char *message)
 {
-    double n[5];
-    if (!PyArg_ParseTuple(given, "ddddd", &n[0], &n[1], &n[2], &n[3], &n[4]))
-        return -1;
-    return set_motion(parameter, n, motion, drift);
+    for (char *c = message; *c && *c != ' ' && *c != ':'; c++)
+        *c = *c == '-' ? '_' : *c;
+    return refuse_text("%s", message);
 }
 
-/* Reads priors, drifts, charts, ranges: tuples by parameter or by setting; None: the model's own. Returns 0, or -1
-   and an exception. */
-static int take_wishes(rf_config *c, PyObject *priors, PyObject *drifts, PyObject *charts, PyObject *ranges)
+/* Sets options from a tuple of names and values, in turn. Returns 0, or -1 and an exception. */
+static int set_options(rf_config *c, PyObject *options)
 {
-    for (unsigned i = 0; i < c->description.dim; i++) {
-        rf_parameter *p = &c->description.parameter[i];
-        rf_prior *prior = &c->prior[i];
-        PyObject *chart = PyTuple_GetItem(charts, i), *own = PyTuple_GetItem(priors, i),
-                 *drift = PyTuple_GetItem(drifts, i);
-        int kind;
-        if (!chart || !own || !drift)
+    char error[ERROR_MAX], message[ERROR_MAX];
+    for (Py_ssize_t i = 0; i + 1 < PyTuple_Size(options); i += 2) {
+        const char *name = PyUnicode_AsUTF8AndSize(PyTuple_GetItem(options, i), NULL);
+        const char *value = name ? PyUnicode_AsUTF8AndSize(PyTuple_GetItem(options, i + 1), NULL) : NULL;
+        if (!value)
             return -1;
-        if (chart != Py_None) {
-            if (!PyArg_ParseTuple(chart, "idd", &kind, &p->low, &p->high))
-                return -1;
-            p->chart = (rf_chart_kind)kind;
+        if (rf_config_set(c, name, value, error, sizeof error) < 0) {
+            snprintf(message, sizeof message, "%s: %.400s", name, error);
+            refuse_option(message);
+            return -1;
         }
-        if (own != Py_None && !PyArg_ParseTuple(own, "pdd", &prior->is_gaussian, &prior->first, &prior->second))
-            return -1;
-        if (drift != Py_None && take_motion(p, drift, &c->motion[i], &c->drift[i]) < 0)
-            return -1;
-    }
-    for (unsigned i = 0; i < c->description.settings; i++) {
-        rf_setting *set = &c->description.setting[i];
-        PyObject *range = PyTuple_GetItem(ranges, i);
-        if (!range || (range != Py_None && !PyArg_ParseTuple(range, "ddd", &set->low, &set->high, &set->cost)))
-            return -1;
     }
     return 0;
 }
 
-static int check_numbers(const rf_config *c)
-{
-    unsigned parameter = 0;
-    const rf_status status = rf_config_check(c, &parameter);
-    if (status < 0)
-        refuse_text("parameter %s: %s", c->description.parameter[parameter].name, rf_status_text(status));
-    return status < 0 ? -1 : 0;
-}
-
-/* _open(model, belief, design, engine, seed, trial, is_float, attempts, accepted, sampler, strict, kappa, recovery, shrink,
-   on_lost, anchors, batch, learns_drift, priors, drifts, charts, ranges): None or a negative number is the default. */
+/* _open(model, engine, batch, options): a tuple of names and values of rf_config_set, in turn, charts first. */
 static PyObject *session_open(PyObject *self, PyObject *args)
 {
     session_object *s = (session_object *)self;
-    const char *belief, *design, *engine;
-    PyObject *model, *priors, *drifts, *charts, *ranges;
-    unsigned long long seed;
-    unsigned trial, attempts, accepted;
-    int is_float, sampler, strict, on_lost, learns_drift;
-    long anchors;
-    double kappa, recovery, shrink;
+    const char *engine;
+    PyObject *model, *options;
     char error[ERROR_MAX] = "";
-    if (!PyArg_ParseTuple(args, "O!zzsKIpIIipdddilIpO!O!O!O!", model_type, &model, &belief, &design, &engine, &seed,
-                          &trial, &is_float, &attempts, &accepted, &sampler, &strict, &kappa, &recovery, &shrink, &on_lost,
-                          &anchors, &s->batch, &learns_drift, &PyTuple_Type, &priors, &PyTuple_Type, &drifts, &PyTuple_Type, &charts,
-                          &PyTuple_Type, &ranges))
+    if (!PyArg_ParseTuple(args, "O!sIO!", model_type, &model, &engine, &s->batch, &PyTuple_Type, &options))
         return NULL;
     if (s->session || !((model_object *)model)->model)
         return refuse_text(s->session ? "this tracker is open already" : "this model is not made");
     s->model = (model_object *)Py_NewRef(model);
+    s->options = Py_NewRef(options); /* the configuration points to its texts */
     s->config = rf_config_default(s->model->model);
     s->chain = cli_chain_of(s->config.description.settings);
-    if (keep_texts(s, belief, design) < 0)
-        return PyErr_NoMemory();
-    s->config.learns_drift = learns_drift;
-    s->config.seed = seed;
-    s->config.trial = trial;
-    s->config.is_float = is_float;
-    s->config.strict = strict;
-    s->config.sampler = sampler >= 0 ? (rf_sampler)sampler : strict ? RF_REJECT : s->config.sampler;
-    s->config.attempts = attempts > 0                     ? attempts
-                         : strict                         ? 100
-                         : s->config.sampler == RF_WEIGHT ? s->config.attempts
-                                                          : 1000;
-    s->config.accepted_min = accepted;
-    s->config.kappa = kappa >= 0 ? kappa : s->config.kappa;
-    s->config.recovery = recovery >= 0 ? recovery : s->config.recovery;
-    s->config.shrink = shrink >= 0 ? shrink : s->config.shrink;
-    s->config.on_lost = on_lost >= 0 ? (rf_on_lost)on_lost : strict ? RF_ON_LOST_IGNORE : s->config.on_lost;
-    s->config.anchor_every = anchors;
-    if (take_wishes(&s->config, priors, drifts, charts, ranges) < 0 || check_numbers(&s->config) < 0)
+    if (set_options(&s->config, options) < 0)
         return NULL;
-    if (!belief) /* only the belief of one Gaussian makes attempts */
-        s->config.belief = attempts > 0 ? "gaussian" : rf_config_belief(&s->config);
+    rf_config_complete(&s->config);
+    if (rf_config_check(&s->config, RF_FOR_STEPS, error, sizeof error) < 0)
+        return refuse_option(error);
     if (!(s->engine = rf_engine_open(engine, error, sizeof error)))
         return refuse_text("%s", error);
     s->config.engine = s->engine;
@@ -166,6 +106,25 @@ static PyObject *session_open(PyObject *self, PyObject *args)
     s->last.outcome = NAN;
     for (unsigned i = 0; i < RF_DESCRIBED_MAX; i++)
         s->last.setting[i] = NAN;
+    Py_RETURN_NONE;
+}
+
+/* The option that chose the belief, or None. */
+static PyObject *session_because(PyObject *self, void *ignored)
+{
+    (void)ignored;
+    const session_object *s = (const session_object *)self;
+    const char *because = s->session ? rf_config_because(&s->config) : NULL;
+    return because ? PyUnicode_FromString(because) : Py_NewRef(Py_None);
+}
+
+static PyObject *session_check_passes(PyObject *self, PyObject *ignored)
+{
+    (void)ignored;
+    session_object *s = (session_object *)self;
+    char error[ERROR_MAX] = "";
+    if (rf_config_check(&s->config, RF_FOR_PASSES, error, sizeof error) < 0)
+        return refuse_option(error);
     Py_RETURN_NONE;
 }
 
@@ -687,6 +646,7 @@ static int traverse(PyObject *self, visitproc visit, void *arg)
 {
     Py_VISIT(Py_TYPE(self));
     Py_VISIT(((session_object *)self)->model);
+    Py_VISIT(((session_object *)self)->options);
     return 0;
 }
 
@@ -696,6 +656,7 @@ static int clear(PyObject *self)
     rf_session_close(s->session); /* before the objects it points to */
     s->session = NULL;
     Py_CLEAR(s->model);
+    Py_CLEAR(s->options);
     return 0;
 }
 
@@ -706,7 +667,6 @@ static void dealloc(PyObject *self)
     clear(self);
     rf_engine_close(s->engine);
     cli_chain_free(&s->chain);
-    PyMem_Free(s->texts);
     PyMem_Free(s->questions);
     free_object(self);
 }
@@ -729,6 +689,7 @@ static PyMethodDef methods[] = {
     {"_load", session_load, METH_VARARGS, NULL},
     {"_replay", session_replay, METH_VARARGS, NULL},
     {"_passes", session_passes, METH_VARARGS, NULL},
+    {"_check_passes", session_check_passes, METH_NOARGS, NULL},
     {"_simulate", session_simulate, METH_VARARGS, NULL},
     {"_score", session_score, METH_VARARGS, NULL},
     {NULL, NULL, 0, NULL},
@@ -744,6 +705,7 @@ PyDoc_STRVAR(sd_text, "Posterior standard deviations, natural units; of a period
 PyDoc_STRVAR(median_text, "Posterior medians, natural units.");
 
 static PyGetSetDef getset[] = {
+    {"_because", session_because, NULL, NULL, NULL},
     {"_asked", session_asked, NULL, NULL, NULL},
     {"mean", session_by_method, NULL, mean_text, (void *)"_mean"},
     {"sd", session_by_method, NULL, sd_text, (void *)"_sd"},

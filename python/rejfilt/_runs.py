@@ -361,6 +361,7 @@ def passes(
     (0.7, True)
     """
     tracker = Tracker(_find(model), **({"design": None, "drift": None if _find(model).moves else 0.0} | options))
+    tracker._check_passes()
     settings, outcomes, _ = table(tracker.model, data, outcome)
     known = ~np.isnan(outcomes)
     rows = np.ascontiguousarray(np.column_stack([settings[known], outcomes[known]]))

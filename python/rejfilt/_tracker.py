@@ -6,7 +6,7 @@ import copy
 import enum
 import os
 import pickle
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -54,7 +54,6 @@ class Health(enum.StrEnum):
 
 HEALTH = tuple(Health)  # as the library numbers them; the last one is -1
 SAMPLERS = ("reject", "lattice", "weight")
-ON_LOST = ("restart", "widen", "stop", "ignore", "watch")
 
 
 class Normal(NamedTuple):
@@ -150,6 +149,17 @@ def at_least(what: str, least: float, given: float | None) -> float:
     if not least <= number(what, given) < 1e9:
         raise Refused(f"{what} {given:g} is not {'positive' if least else 'from 0 on'}")
     return float(given)
+
+
+def each(model: Model, name: str, values: Iterable[Any], spell: Callable[[Any], str]) -> Iterator[tuple[str, str]]:
+    """Options of the library for each parameter that has a value."""
+    return ((name, f"{p.name}={spell(value)}") for p, value in zip(model.parameters, values) if value is not None)
+
+
+def drift_text(numbers: tuple[float, ...]) -> str:
+    """A drift as the command writes it."""
+    kind, a, b, first, second = map(float, numbers)
+    return repr(a) if kind == 0 else f"{a!r}+-{b!r}~{first!r}" if kind == 1 else f"{a!r}:{b!r}~{first!r}:{second!r}"
 
 
 def _one_of(what: str, given: str | None, names: tuple[str, ...]) -> int:
@@ -268,26 +278,31 @@ class Tracker(_rejfilt.Session):
         whole("attempts", attempts, 0, 2**31 - 1)
         whole("accepted", accepted, 0, 2**31 - 1)
         whole("trial", trial, 0, 2**32 - 1)
-        if strict and design == "auto":
-            design = "pgh"  # what the paper's algorithm comes with
         learns, begin = learnt(drift)
         drifts = by_parameter(made, "drift", begin, motion_of)
         if made.moves and moving(drifts):
             raise Refused(f"drift: model {made.name} moves by its own dynamics")
-        self._open(
-            made, text("belief", belief), text("design", design), text("engine", engine) or "simd", self._options["seed"], trial,
-            precision == "float", attempts, accepted, _one_of("sampler", sampler, SAMPLERS), strict,
-            0.0 if isinstance(kappa, str) else at_least("kappa", 1e-30, kappa), at_least("recovery", 0, recovery), at_least("shrink", 0, shrink),
-            _one_of("on_lost", on_lost, ON_LOST), -1 if anchors is None else whole("anchors", anchors, 0, 2**31 - 1), batch, learns,
-            by_parameter(made, "prior", prior, prior_of), drifts, by_parameter(made, "chart", chart, chart_of),
-            self._ranges(mapping("range", range, "{'t': (0, 10)}"), mapping("cost", cost, "{'t': 1.5}")),
-        )  # fmt: skip
+        self._ranges(mapping("range", range, "{'t': (0, 10)}"), mapping("cost", cost, "{'t': 1.5}"))
+        told: list[tuple[str, Any]] = [
+            ("belief", text("belief", belief)), ("design", text("design", design) or "given"), ("seed", self._options["seed"]), ("trial", trial or None),
+            ("strict", "yes" if strict else None), ("sampler", text("sampler", sampler)), ("precision", precision), ("attempts", attempts or None),
+            ("kappa", kappa if isinstance(kappa, str) or at_least("kappa", 1e-9, kappa) < 0 else float(kappa or 0)),
+            ("shrink", None if at_least("shrink", 0, shrink) < 0 else float(shrink or 0)), ("accepted", accepted or None),
+            ("recovery", None if at_least("recovery", 0, recovery) < 0 else float(recovery or 0)), ("on-lost", text("on_lost", on_lost)),
+            ("anchors", None if anchors is None else whole("anchors", anchors, 0, 10**6)),
+            *each(made, "chart", by_parameter(made, "chart", chart, chart_of), lambda c: f"{CHARTS[c[0]]}:{c[1]!r}:{c[2]!r}" if c[0] > 1 else CHARTS[c[0]]),
+            *each(made, "prior", by_parameter(made, "prior", prior, prior_of), lambda p: f"{p[1]!r}{'+-' if p[0] else ':'}{p[2]!r}"),
+            *each(made, "drift", drifts, drift_text), ("drift", "learn" if learns else None),
+            *(("range", f"{name}={float(low)!r}:{float(high)!r}") for name, (low, high) in (range or {}).items()),
+            *(("cost", f"{name}={float(price)!r}") for name, price in (cost or {}).items()),
+        ]  # fmt: skip
+        options = tuple(part for name, value in told if value is not None for part in (name, value if isinstance(value, str) else repr(value)))
+        self._open(made, text("engine", engine) or "simd", batch, options)
 
-    def _ranges(self, ranges: Mapping[str, tuple[float, float]], costs: Mapping[str, float]) -> tuple[Any, ...]:
+    def _ranges(self, ranges: Mapping[str, tuple[float, float]], costs: Mapping[str, float]) -> None:
         unknown = (set(ranges) | set(costs)) - {s.name for s in self.model.settings}
         if unknown:
             raise Refused(f"range, cost: no setting '{sorted(unknown)[0]}' in model {self.model.name}")
-        wishes: list[Any] = []
         for s in self.model.settings:
             low, high = pair(f"range: that of {s.name}", ranges.get(s.name, (s.low, s.high)))
             price = number(f"cost: that of {s.name}", costs.get(s.name, s.cost))
@@ -297,8 +312,6 @@ class Tracker(_rejfilt.Session):
                 raise Refused(f"range: {low:g} to {high:g} is no range for setting {s.name}")
             if not 0 <= price < 1e30:
                 raise Refused(f"cost: {price:g} of setting {s.name} is not from 0 on")
-            wishes.append((low, high, price))
-        return tuple(wishes)
 
     def __repr__(self) -> str:
         about = ", ".join(f"{name} = {mean:.6g} ± {sd:.2g}" for name, mean, sd in zip((p.name for p in self.model.parameters), self.mean, self.sd))
@@ -470,6 +483,16 @@ class Tracker(_rejfilt.Session):
         ('mixture', 'gaussian')
         """
         return self._show()[3]
+
+    @property
+    def because(self) -> str | None:
+        """The option that made the belief one Gaussian, if no belief was asked for and one did.
+
+        >>> import rejfilt
+        >>> rejfilt.Tracker("precession", attempts=100).because, rejfilt.Tracker("precession").because
+        ('attempts', None)
+        """
+        return self._because
 
     @property
     def seed(self) -> int:

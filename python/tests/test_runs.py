@@ -166,8 +166,8 @@ class Worlds(unittest.TestCase):
             ({"outage": (0, 3, 5, 1.5)}, "1.5 is not from 0 to 1"), ({"outage": ("coin", 3, 5, 0.5)}, "flips are of"), ({"outage": (0, 3)}, "no Outage"),
             ({"flips": -0.1}, "flips"), ({"contrast": 1.1}, "contrast"), ({"true_t2": 0.0}, "true_t2"), ({"truth": {"y": 1.0}}, "truth: no parameter"),
             ({"truth": (2, 1)}, "truth: 2 to 1 is an empty range"), ({"true_drift": -1}, "true_drift"), ({"drift": -1}, "drift: a standard deviation"),
-            ({"drift": Reverting(0.8, 0.3, 0)}, "drift of x: its times and its width are positive"), ({"drift": Telegraph(0.4, 0.4, 9)}, "drift of x: its levels are two"),
-            ({"true_drift": Telegraph(0.4, 1, (9, -1))}, "drift of x: its times"), ({"drift": Telegraph(0.4, 1, np.inf)}, "drift of x: its times"), ({"drift": Telegraph(0.4, 1.0, 9), "belief": "gaussian"}, "cannot follow parameters that move like this"),
+            ({"drift": Reverting(0.8, 0.3, 0)}, "drift: .*with times > 0"), ({"drift": Telegraph(0.4, 0.4, 9)}, "drift: the levels .* are the same"),
+            ({"true_drift": Telegraph(0.4, 1, (9, -1))}, "drift of x: its times"), ({"drift": Telegraph(0.4, 1, np.inf)}, "drift: .*with times > 0"), ({"drift": Telegraph(0.4, 1.0, 9), "belief": "gaussian"}, "cannot follow parameters that move like this"),
         ):  # fmt: skip
             with self.subTest(bad), self.assertRaisesRegex(Refused, says):
                 rejfilt.simulate("precession", steps=10, seed=1, **bad)

@@ -42,7 +42,7 @@ class CommandsBits(unittest.TestCase):
             kinds = (
                 ({}, []),
                 ({"batch": 3, "sampler": "reject", "attempts": 200, "seed": 2**63 + 5}, ["--batch=3", "--sampler=reject", "--attempts=200", f"--seed={2**63 + 5}"]),
-                ({"belief": "mixture", "on_lost": "restart", "kappa": "auto"}, ["--belief=mixture", "--on-lost=restart", "--kappa=auto"]),
+                ({"belief": "gaussian", "on_lost": "restart", "kappa": "auto"}, ["--belief=gaussian", "--on-lost=restart", "--kappa=auto"]),
                 ({"precision": "float", "belief": "gaussian", "sampler": "lattice", "engine": "serial"}, ["--precision=float", "--belief=gaussian", "--sampler=lattice"]),
             )
             for options, arguments in kinds if LONG else kinds[number % 4 :][:1]:
@@ -54,9 +54,9 @@ class CommandsBits(unittest.TestCase):
         table = records("ramsey", 30, seed=4)
         table["outcome"][7] = table["outcome"][20] = np.nan
         table["time"] = np.cumsum(np.linspace(0.5, 2, 30))
-        options = {"prior": {"w": Normal(0.4, 0.2)}, "drift": {"w": 0.01}, "range": {"t": (0, 50)}, "seed": 9}
+        options = {"prior": {"w": Normal(0.4, 0.2)}, "drift": {"w": 0.01}, "seed": 9}
         run = rejfilt.replay("ramsey", table, **options)
-        given = ["--prior=w=0.4+-0.2", "--drift=w=0.01", "--range=t=0:50", "--seed=9", "--model=ramsey"]
+        given = ["--prior=w=0.4+-0.2", "--drift=w=0.01", "--seed=9", "--model=ramsey"]
         same_rows(self, run, command_rows("track", *given, given=as_csv(table)))
 
     def test_too_coarse(self):

@@ -3,6 +3,7 @@
 
 #include "beliefs.h"
 #include "engine.h"
+#include "options.h"
 #include "session_state.h"
 
 static int is_least(double value, double least) { return value >= least && value <= RF64_LIMIT; }
@@ -54,19 +55,14 @@ static int refuse_motion(const rf_motion *m, double drift)
 static int refuse_parameters(const rf_config *config, char *error, size_t size)
 {
     const rf_description *d = &config->description;
-    rf_problem problem;
     for (unsigned i = 0; i < d->dim; i++)
         if (!d->parameter[i].name || (unsigned)d->parameter[i].chart > RF_PERIODIC)
             return rf_fail(error, size, "parameter %u of %.40s has no name or no chart", i, d->name);
-    rf_session_settle(&problem, config);
-    for (unsigned i = 0; i < d->dim; i++) {
-        double mean, variance;
-        const rf_status status = rf_problem_prior(&problem, i, &mean, &variance);
-        if (status < 0)
-            return rf_fail(error, size, "prior of %.40s: %s", d->parameter[i].name, rf_status_text(status));
+    if (rf_check_priors(config, error, size) < 0)
+        return -1;
+    for (unsigned i = 0; i < d->dim; i++)
         if (refuse_motion(&config->motion[i], config->drift[i]))
             return rf_fail(error, size, "drift of %.40s: a number is negative or not finite, or there is no such motion", d->parameter[i].name);
-    }
     return 0;
 }
 

@@ -6,6 +6,7 @@
 
 #include "engine.h"
 #include "marginal.h"
+#include "options.h"
 #include "proposal.h"
 #include "session_state.h"
 
@@ -61,19 +62,17 @@ void rf_passes_close(rf_passes *passes)
 
 int rf_passes_check(const rf_config *config, char *error, size_t size)
 {
-    unsigned parameter;
     if (rf_config_refuse(config, error, size) < 0)
         return -1;
     const rf_description *description = &config->description;
-    const rf_status status = rf_config_check(config, &parameter);
     if (config->model->f64->dynamics)
         return rf_fail(error, size, "model %s has dynamics: passes are for static parameters",
                        description->name);
     for (unsigned i = 0; i < description->dim; i++)
         if (config->drift[i] != 0)
-            return rf_fail(error, size, "parameter %s drifts: passes are for static parameters",
+            return rf_fail(error, size, "parameter %s drifts: passes are for static parameters, with drift 0",
                            description->parameter[i].name);
-    return status < 0 ? rf_fail(error, size, "%s", rf_status_text(status)) : 0;
+    return rf_check_priors(config, error, size);
 }
 
 static int check_records(const double records[], size_t count, size_t row, char *error, size_t size)

@@ -15,20 +15,7 @@
 
 #define SHRINK 1.0 /* default shrink of an update; measured in docs/choosing.md */
 
-enum { MIXTURE_MOVES = 3 }; /* most parameters, some moving, with which a mixture is the default: docs/choosing.md */
-
 static uint32_t attempts_of(const rf_description *description) { return 128u * description->dim; }
-
-const char *rf_config_belief(const rf_config *config)
-{
-    if (!config)
-        return NULL;
-    const int as_usual = config->sampler == RF_WEIGHT && !config->strict && !config->is_float && config->kappa == 1 &&
-                         config->shrink == SHRINK && config->attempts == attempts_of(&config->description);
-    const unsigned dim = config->description.dim;
-    const int is_mixture = as_usual && (dim <= MIXTURE_MOVES || (rf_motion_all_still(config, dim) && !config->learns_drift));
-    return config->belief ? config->belief : is_mixture ? "mixture" : "gaussian";
-}
 
 /* An empty unit is none. */
 static void clear_if_empty(const char **unit) { *unit = *unit && **unit ? *unit : NULL; }
@@ -81,26 +68,6 @@ void rf_session_settle(rf_problem *problem, const rf_config *config)
     memcpy(problem->prior, config->prior, sizeof problem->prior);
     rf_problem_settle(problem);
     set_ranges(problem, config);
-}
-
-rf_status rf_config_check(const rf_config *config, unsigned *parameter)
-{
-    rf_problem problem;
-    rf_status status = RF_OK;
-    unsigned none;
-    unsigned *at = parameter ? parameter : &none;
-    *at = 0;
-    if (!config)
-        return RF_REFUSED_NULL;
-    if (config->description.dim == 0 || config->description.dim > RF_DESCRIBED_MAX)
-        return RF_REFUSED_DIMENSION;
-    rf_session_settle(&problem, config);
-    for (unsigned i = 0; i < config->description.dim && status >= 0; i++) {
-        double mean, variance;
-        *at = i;
-        status = rf_problem_prior(&problem, i, &mean, &variance);
-    }
-    return status;
 }
 
 /* Null if there is none; with a message if its name is unknown. */

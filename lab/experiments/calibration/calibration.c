@@ -386,6 +386,7 @@ static const cli_option options[] = {
 
 static const cli_usage usage = {
     "calibration", "[OPTION...]", "How often the filter's intervals hold the truth, for every built-in model and the lab models of examples/.", options, NULL, "rejfilt-calibration",
+    0,
 };
 
 static int is_wanted(const char *const list[], const char *name)

@@ -123,7 +123,7 @@ static void print_row(const config *c, const outcome outcomes[], unsigned sample
     qsort(errors, c->sets, sizeof errors[0], ascending);
     qsort(sds, c->sets, sizeof sds[0], ascending);
     const double share = 100.0 / (decisive ? decisive : 1);
-    printf("  %-8s %9llu %6u %7.1f %% (%5.1f %%) %7.2f %6.2f %6.0f %% %7u %6u\n", cli_sampler_names[sampler],
+    printf("  %-8s %9llu %6u %7.1f %% (%5.1f %%) %7.2f %6.2f %6.0f %% %7u %6u\n", rf_sampler_names[sampler],
            (unsigned long long)(all ? c->repeat : 1), decisive, share * right, share * (all ? mean_right : right),
            errors[c->sets / 2], sds[c->sets / 2], 100.0 * covered / (double)c->sets, claims, wrong);
 }
