@@ -1,9 +1,10 @@
 """Every option of `rejfilt track`, with every belief, in every kind of run: it is refused by name, or it changes what comes out.
 A new option needs a line in VALUES."""
-import concurrent.futures, itertools, math, os, pathlib, random, re, subprocess, sys, tempfile, unittest
+import concurrent.futures, itertools, math, os, pathlib, random, re, struct, subprocess, sys, tempfile, unittest
 
 from tracking import COMMAND
 
+KNOWN = pathlib.Path(__file__).parent / "known" / "states"
 BELIEFS = "gaussian", "mixture", "particles:300", "grid:1024", "auto"
 DESIGNS = "quadrature", "pgh", "risk"
 # Options with a value that is not the default's; in which other options it is seen, if not in all.
@@ -106,6 +107,26 @@ class Pairs(unittest.TestCase):
             if more is not None and Run([*arguments, *more, option], given, bad).out != Run([*arguments, *more], given, bad).out:
                 return None
         return f"{what}: {name} changes nothing"
+
+
+class Checkpoints(unittest.TestCase):
+    def test_of_before(self):
+        """Written after 40 records by a version in which options could be without effect: they go on to that version's bytes after 120."""
+        for name, options in (("silent", ["--belief=mixture"]), ("reject", ["--sampler=reject", "--kappa=auto", "--shrink=3", "--batch=2"])):
+            with tempfile.TemporaryDirectory() as folder:
+                state, data = pathlib.Path(folder) / "state", pathlib.Path(folder) / "records"
+                state.write_bytes((KNOWN / f"{name}.before").read_bytes())
+                data.write_text(records())
+                subprocess.run([COMMAND, "track", *options, f"--state={state}", data], check=True, capture_output=True)
+                for checkpoint in (state, KNOWN / f"{name}.before"):
+                    subprocess.run([COMMAND, "state", "show", checkpoint], check=True, capture_output=True)
+                self.assertIn(session_of((KNOWN / f"{name}.after").read_bytes()), state.read_bytes())
+
+
+def session_of(state):
+    """The session in a checkpoint: what follows the options, the position and the records' hash."""
+    (length,) = struct.unpack("<Q", state[24:32])
+    return state[32 + length + 24 : -4]
 
 
 if __name__ == "__main__":
