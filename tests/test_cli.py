@@ -521,7 +521,7 @@ class Option(Test):
         for belief, x in means.items():
             self.assertLess(abs(x["mean"] - x["truth"]), 5 * x["sd"], belief)
         for belief, says in (("gauss", "there is no belief 'gauss'; beliefs are gaussian, mixture[:K], auto[:K], particles[:N], grid[:N]"), ("particles:x", "the number must be 2 to "),
-                             ("gaussian:2", "takes no argument"), ("", "there is no belief ''")):
+                             ("gaussian:2", "takes no argument"), ("", "name is empty")):
             self.refused("track", "--simulate", f"--belief={belief}", says=f"--belief: ")
             self.refused("track", "--simulate", f"--belief={belief}", says=says)
         self.refused("track", "--simulate", "--belief=grid", "--model=decay", says="--belief: belief 'grid' is for models of one or two")

@@ -202,12 +202,12 @@ static int try_run(const cli_track_config *c)
 {
     char error[300];
     const rf_simulation *run = &c->run;
-    if (c->simulate && rf_simulation_check(run, error, sizeof error) < 0)
-        return cli_error("track: --%s", error);
     rf_session *probe = rf_session_open(&run->config, error, sizeof error);
     if (!probe)
         return cli_error("track: --%s%s", strncmp(error, "drift: ", strlen("drift: ")) == 0 ? "" : "belief: ", error);
     rf_session_close(probe);
+    if (c->simulate && rf_simulation_check(run, error, sizeof error) < 0)
+        return cli_error("track: --%s", error);
     if (c->plot && cli_plot_check(c->plot, error, sizeof error) < 0)
         return cli_error("track: --plot: %s", error);
     if (c->panels && cli_panels_check(c->panels, &run->config.description, error, sizeof error) < 0)
