@@ -109,6 +109,22 @@ class Pairs(unittest.TestCase):
         return f"{what}: {name} changes nothing"
 
 
+class OtherCommands(unittest.TestCase):
+    def test_what_the_method_or_the_task_does_not_read(self):
+        weighted = "error=0.2", "mean-questions=1", "priors=0=0.9 1=0.1", "class-cost=0=1 1=30", "pilot=20", "sample=30"
+        paper = "particles=50", "restarts=2"
+        with tempfile.TemporaryDirectory() as folder:
+            table = pathlib.Path(folder) / "t.csv"
+            table.write_text("a,b,label\n" + "".join(f"{k % 7},{k % 5},{k % 2}\n" for k in range(70)))
+            for command, options in (("classify --method=paper", weighted), ("classify", (*paper, "plot=x.svg", "knn-features=1")), ("features", paper),
+                                     (f"classify --test={table}", ("shuffles=2",)), (f"classify fit --out={folder}/m", (*paper, "limit=3", "shuffles=2"))):  # fmt: skip
+                for option in options:
+                    with self.subTest(command=command, option=option):
+                        done = subprocess.run([COMMAND, *command.split(), f"--train={table}", f"--{option}"], capture_output=True, text=True, cwd=folder)
+                        self.assertEqual((done.returncode, done.stdout, done.stderr.count("\n")), (2, "", 1), done.stderr)
+                        self.assertIn(f"--{option.split('=')[0]} ", done.stderr)
+
+
 class Checkpoints(unittest.TestCase):
     def test_of_before(self):
         """Written after 40 records by a version in which options could be without effect: they go on to that version's bytes after 120."""

@@ -82,7 +82,7 @@ static const cli_usage usage = {
     "  rejfilt classify predict m.rfc b.csv                     classes of a file\n"
     "  rejfilt classify ask m.rfc                               question by question",
     NULL,
-    0,
+    AT(shared.told),
 };
 
 /* ---- Results ---- */
@@ -335,6 +335,8 @@ int cli_classify(int argc, char **argv)
     int go = cli_parse(&usage, &c, argc, argv);
     if (go <= 0)
         return go < 0 ? CLI_BAD_INPUT : CLI_OK;
+    if (classify_check_told(&usage, &c.shared, (c.explains ? CLASSIFY_EXPLAINS : 0) | (c.ks > 0 ? CLASSIFY_COMPARES : 0)) != CLI_OK)
+        return CLI_BAD_INPUT;
     char path[64], error[2 * RF_PATH_MAX];
     snprintf(path, sizeof path, "explain-%llu.svg", (unsigned long long)c.explained);
     if (c.explains && !c.shared.plot && rf_output_declare("--explain", c.shared.plot = path, RF_WRITES, error, sizeof error) < 0)

@@ -406,6 +406,24 @@ static int prepare(classify_config *c, classify_data *d, char *error, size_t siz
     return load_features(c, d, error, size);
 }
 
+enum { WEIGHTED = 4, PAPER = 8, SPLITS = 16, CLASSIFIES = 32 };
+
+int classify_check_told(const cli_usage *usage, const classify_config *c, unsigned run)
+{
+    static const char weighted[] = "--%s is read by --method weighted alone; leave it out", paper[] = "--%s is read by --method paper alone; leave it out";
+    static const cli_rule rules[] = {
+        {"error", WEIGHTED, weighted}, {"mean-questions", WEIGHTED, weighted}, {"priors", WEIGHTED, weighted},
+        {"class-cost", WEIGHTED, weighted}, {"pilot", WEIGHTED, weighted}, {"sample", WEIGHTED, weighted},
+        {"particles", PAPER, paper}, {"restarts", PAPER, paper},
+        {"plot", CLASSIFY_EXPLAINS, "--%s is the picture of --explain; give that, too"},
+        {"knn-features", CLASSIFY_COMPARES, "--%s is about --knn; give that, too"},
+        {"shuffles", SPLITS, "--%s needs data that are split; leave it out"},
+        {"limit", CLASSIFIES, "--%s is about objects to classify; leave it out"},
+        {NULL, 0, NULL}};
+    run |= (c->method == RFC_PAPER ? PAPER : WEIGHTED) | (c->is_fit ? 0 : CLASSIFIES) | (!c->is_fit && (!c->source.test || c->split[0]) ? SPLITS : 0);
+    return cli_check_told(usage, c, rules, run);
+}
+
 int classify_load(classify_config *c, classify_data *d)
 {
     char error[600] = "";

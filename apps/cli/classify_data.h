@@ -23,6 +23,7 @@ typedef struct classify_config {
     double error, mean_questions;                /* goals that set `stop`; < 0: not given */
     int json;
     int is_fit; /* use all rows for training */
+    uint64_t told; /* options given: bits of the table's rows */
     const char *plot;
 } classify_config;
 
@@ -58,6 +59,11 @@ classify_config classify_config_default(const char *command);
 /* For the options in classify_options.def: names of rfc_method, rfc_gain and rfc_scaling, in their order. */
 extern const char *const classify_method_names[], *const classify_gain_names[], *const classify_scale_names[];
 cli_set classify_set_split, classify_set_plot, classify_set_error;
+
+/* Refuses options that were given and that this method, or this way to run, does not read. `run`: CLASSIFY_EXPLAINS, CLASSIFY_COMPARES. Returns an
+   exit code. */
+enum { CLASSIFY_EXPLAINS = 1, CLASSIFY_COMPARES = 2 };
+int classify_check_told(const cli_usage *usage, const classify_config *c, unsigned run);
 
 /* Both return CLI_OK, or an exit code after a message. */
 int classify_load(classify_config *config, classify_data *data);

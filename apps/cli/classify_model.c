@@ -49,7 +49,7 @@ static const cli_usage fit_usage = {
     "  rejfilt classify fit table.csv --out m.rfc\n"
     "  rejfilt classify fit table.csv --out m.rfc --cost prices.csv --class-cost \"ill=30\"",
     NULL,
-    0,
+    AT(shared.told),
 };
 
 static int save(const fit_config *c, classify_data *d, rfc_model *model)
@@ -111,11 +111,13 @@ int cli_classify_fit(int argc, char **argv)
         return cli_error("classify fit: name a file for the model with --out");
     if (c.shared.source.test || c.shared.split[0] || c.shared.method == RFC_PAPER)
         return cli_error("classify fit: --test, --split and --method paper are for 'rejfilt classify'");
+    c.shared.is_fit = 1;
+    if (classify_check_told(&fit_usage, &c.shared, 0) != CLI_OK)
+        return CLI_BAD_INPUT;
     if (c.from && !c.shared.source.data && !c.shared.source.train) {
         const int is_data = strcmp(c.from, "synthetic") == 0 || (stat(c.from, &about) == 0 && S_ISDIR(about.st_mode));
         *(is_data ? &c.shared.source.data : &c.shared.source.train) = c.from;
     }
-    c.shared.is_fit = 1;
     const double start = rf_clock_seconds();
     int code = classify_load(&c.shared, &data);
     if (code != CLI_OK)

@@ -77,7 +77,7 @@ static const cli_usage usage = {
     "  rejfilt features --data synthetic --task zero-one --plot features.svg\n"
     "  rejfilt features --train table.csv --keep 10 --out mask --csv ranking.csv",
     NULL,
-    0,
+    AT(shared.told),
 };
 
 /* ---- Runs ---- */
@@ -357,6 +357,8 @@ int cli_features(int argc, char **argv)
     int go = cli_parse(&usage, &c, argc, argv);
     if (go <= 0)
         return go < 0 ? CLI_BAD_INPUT : CLI_OK;
+    if (classify_check_told(&usage, &c.shared, CLASSIFY_EXPLAINS) != CLI_OK)
+        return CLI_BAD_INPUT;
     if (c.keep && !c.out)
         return cli_error("features: --keep goes with --out");
     int code = classify_load(&c.shared, &data);
