@@ -59,16 +59,18 @@ static const char design_help[] = "the rule that chooses the next experiment:\n"
 #define RF_DESIGN(identifier, name, ...) name ", "
 #include "../design/list.def"
 #undef RF_DESIGN
-    "model (the model's\nown), given (the data bring their settings), or auto\n(default)";
+                                  "model (the model's\nown), given (the data bring their settings), or auto\n(default)";
 
-static const char belief_help[] = "what is kept of the parameters (default mixture; gaussian for\nmore than three parameters that move, and with --attempts,\n"
+static const char belief_help[] = "what is kept of the parameters (default mixture; gaussian for\nmore than three "
+                                  "parameters that move, and with --attempts,\n"
                                   "--sampler, --kappa, --shrink, --strict or float):\n"
 #define RF_BELIEF(identifier, name) name ", "
 #include "../beliefs/list.def"
 #undef RF_BELIEF
-    "N points";
+                                  "N points";
 
-const char *const rf_sampler_names[] = {"reject", "lattice", "weight", NULL}, *const rf_precision_names[] = {"double", "float", NULL};
+const char *const rf_sampler_names[] = {"reject", "lattice", "weight", NULL}, *const rf_precision_names[] = {
+                                                                                  "double", "float", NULL};
 static const char *const on_lost_names[] = {"restart", "widen", "stop", "ignore", "watch", NULL};
 
 typedef enum kind { FLAG, U32, U64, LONG, REAL, NAME, TEXT, LIST } kind;
@@ -78,7 +80,7 @@ typedef struct row {
     kind kind;
     size_t at;
     double low, high;
-    int by;                                                                          /* who reads it */
+    int by;                                                                     /* who reads it */
     int (*set)(rf_config *config, const char *value, char *error, size_t size); /* instead of the kind's; may be null */
 } row;
 
@@ -88,6 +90,7 @@ static int set_kappa(rf_config *c, const char *text, char *error, size_t size);
 #define AT(field) offsetof(rf_config, field)
 
 /* In the order of a text; a chart comes before what is said in it. */
+/* clang-format off */
 static const row table[] = {
     {{"belief", "NAME", belief_help, NULL, 0}, TEXT, AT(belief), 0, 0, BY_STEPS, NULL},
     {{"design", "NAME", design_help, NULL, 0}, TEXT, AT(design), 0, 0, ANY, set_design},
@@ -110,6 +113,7 @@ static const row table[] = {
     {{"cost", "NAME=C", "cost of an experiment: 1, plus C per unit of this setting;\nused by the design risk", NULL, 1}, LIST, 0, 0, 0, BY_RISK, rf_set_cost},
     {{"unit", "NAME=UNIT", "show this unit beside a parameter, a setting or time; numbers\nstay as they are", NULL, 1}, LIST, 0, 0, 0, ANY, rf_set_unit},
 };
+/* clang-format on */
 
 enum { ROWS = sizeof table / sizeof *table };
 
@@ -190,7 +194,8 @@ int rf_config_set(rf_config *config, const char *name, const char *value, char *
         char close[RF_SUGGESTION];
         for (unsigned i = 0; i < ROWS; i++)
             names[i] = table[i].option.name;
-        return rf_fail(error, size, "there is no option '%.40s'%s", name ? name : "", name ? rf_suggestion(name, names, close) : "");
+        return rf_fail(error, size, "there is no option '%.40s'%s", name ? name : "",
+                       name ? rf_suggestion(name, names, close) : "");
     }
     if (!config->model)
         return rf_fail(error, size, "this configuration has no model; begin with rf_config_default");
@@ -202,7 +207,8 @@ int rf_config_set(rf_config *config, const char *name, const char *value, char *
     if (is_fixed && rf_parse_whose(&config->description, 1, value, &first, &last, &rest, error, size) == 0)
         for (unsigned i = first; i < last; i++)
             is_fixed &= config->description.setting[i].role == RF_SETTING_FIXED;
-    const int is_no = (r->kind == FLAG || r->at == AT(is_float)) && !*(const int *)(const void *)((const char *)config + r->at); /* as if not given */
+    const int is_no = (r->kind == FLAG || r->at == AT(is_float)) &&
+                      !*(const int *)(const void *)((const char *)config + r->at); /* as if not given */
     config->told = is_no ? config->told & ~bit_of(r) : is_fixed ? config->told : config->told | bit_of(r);
     return 0;
 }
@@ -211,7 +217,10 @@ int rf_config_set(rf_config *config, const char *name, const char *value, char *
 
 enum { MIXTURE_MOVES = 3 }; /* most parameters, some moving, with which a mixture is the default: docs/choosing.md */
 
-static int is_told(const rf_config *c, const char *name) { return (c->told & bit_of(find_row(name, strlen(name)))) != 0; }
+static int is_told(const rf_config *c, const char *name)
+{
+    return (c->told & bit_of(find_row(name, strlen(name)))) != 0;
+}
 
 /* Does an option that means one Gaussian have another value than by default? */
 static int is_changed(const row *r, const rf_config *c)
@@ -221,14 +230,16 @@ static int is_changed(const row *r, const rf_config *c)
     return memcmp(a, b, r->kind == REAL ? sizeof(double) : sizeof(uint32_t)) != 0;
 }
 
-/* Why the belief is one Gaussian, if it is not said: the option that means it, "" for the number of parameters, null for no reason. */
+/* Why the belief is one Gaussian, if it is not said: the option that means it, "" for the number of parameters, null
+ * for no reason. */
 static const char *reason(const rf_config *config)
 {
     if (!config->model)
         return NULL;
     for (unsigned pass = 0; pass < 2; pass++) /* what was told comes before what follows from it */
         for (unsigned i = 0; i < ROWS; i++)
-            if (table[i].by & IMPLIES && (pass == 0 ? (config->told & bit_of(&table[i])) != 0 : is_changed(&table[i], config)))
+            if (table[i].by & IMPLIES &&
+                (pass == 0 ? (config->told & bit_of(&table[i])) != 0 : is_changed(&table[i], config)))
                 return table[i].option.name;
     const unsigned dim = config->description.dim;
     const int is_mixture = dim <= MIXTURE_MOVES || (rf_motion_all_still(config, dim) && !config->learns_drift);
@@ -242,7 +253,9 @@ const char *rf_config_belief(const rf_config *config)
 
 const char *rf_config_because(const rf_config *config)
 {
-    const char *because = !config || !config->model || config->own ? NULL : config->belief ? config->because : reason(config);
+    const char *because = !config || !config->model || config->own ? NULL
+                          : config->belief                         ? config->because
+                                                                   : reason(config);
     return because && *because ? because : NULL;
 }
 
@@ -277,7 +290,8 @@ static int readers_of(const rf_config *c, rf_readers use)
         return by;
     by |= BY_STEPS | (c->own ? BY_BELIEFS | BY_PAPER_PLUS : 0) | (c->strict ? 0 : BY_TESTS);
     for (unsigned i = 0; i < BELIEFS && !c->own; i++)
-        if (strncmp(belief, rf_belief_kind_at(i)->name, strcspn(belief, ":")) == 0 && strlen(rf_belief_kind_at(i)->name) == strcspn(belief, ":"))
+        if (strncmp(belief, rf_belief_kind_at(i)->name, strcspn(belief, ":")) == 0 &&
+            strlen(rf_belief_kind_at(i)->name) == strcspn(belief, ":"))
             by |= 1 << i;
     by |= by & BY_gaussian && !c->strict ? BY_PAPER_PLUS : 0;
     if (!design)
@@ -296,7 +310,9 @@ static int refuse_unread(const rf_config *c, const row *r, rf_readers use, char 
     if (!(use & RF_FOR_STEPS))
         return rf_fail(error, size, "%s has no effect on passes; leave it out", r->option.name);
     if (r->by & (BY_BELIEFS | BY_PAPER_PLUS) && !c->strict)
-        return rf_fail(error, size, "%s is read by %s alone, and the belief is %s: leave it out, or say belief gaussian", r->option.name, who, rf_config_belief(c));
+        return rf_fail(error, size,
+                       "%s is read by %s alone, and the belief is %s: leave it out, or say belief gaussian",
+                       r->option.name, who, rf_config_belief(c));
     return rf_fail(error, size, "%s is read by %s alone; leave it out", r->option.name, who);
 }
 
@@ -314,7 +330,8 @@ int rf_config_check(const rf_config *config, rf_readers use, char *error, size_t
     if (config->design && !rf64_design_find(config->design, &config->description, config->model->f64->design))
         return 0; /* rf_session_open says that there is none */
     for (unsigned i = 0; i < ROWS; i++)
-        if (!(table[i].by & by) && (config->told & bit_of(&table[i]) || (table[i].by & IMPLIES && use & RF_FOR_STEPS && is_changed(&table[i], config))))
+        if (!(table[i].by & by) && (config->told & bit_of(&table[i]) ||
+                                    (table[i].by & IMPLIES && use & RF_FOR_STEPS && is_changed(&table[i], config))))
             return refuse_unread(config, &table[i], use, error, size);
     return 0;
 }
@@ -324,7 +341,8 @@ void rf_config_forget(rf_config *config, rf_readers use)
     const rf_config fresh = rf_config_default(config->model);
     const int by = readers_of(config, use);
     for (const row *r = table; r < table + ROWS; r++) {
-        static const size_t sizes[] = {[FLAG] = sizeof(int), [U32] = sizeof(uint32_t), [U64] = sizeof(uint64_t), [LONG] = sizeof(long), [REAL] = sizeof(double), [NAME] = sizeof(int)};
+        static const size_t sizes[] = {[FLAG] = sizeof(int),  [U32] = sizeof(uint32_t), [U64] = sizeof(uint64_t),
+                                       [LONG] = sizeof(long), [REAL] = sizeof(double),  [NAME] = sizeof(int)};
         if (r->by & by)
             continue;
         if (r->kind < TEXT)
@@ -400,7 +418,8 @@ size_t rf_config_text(const rf_config *c, rf_readers use, char *text, size_t siz
     growing g = {text, size, 0};
     char first[RF_REAL_TEXT], second[RF_REAL_TEXT], word[256];
     for (const row *r = table; r < table + ROWS; r++)
-        if (r->kind != LIST && r->by & by && (r->at != AT(trial) || c->trial > 0) && (r->at != AT(anchor_every) || c->anchor_every >= 0))
+        if (r->kind != LIST && r->by & by && (r->at != AT(trial) || c->trial > 0) &&
+            (r->at != AT(anchor_every) || c->anchor_every >= 0))
             add_value(&g, r, c);
     if (c->learns_drift)
         add(&g, "drift = learn\n");
@@ -409,8 +428,8 @@ size_t rf_config_text(const rf_config *c, rf_readers use, char *text, size_t siz
     for (unsigned i = 0; i < d->dim; i++) {
         const rf_prior *prior = &c->prior[i];
         rf_chart_text(&d->parameter[i], word, sizeof word);
-        add(&g, "\n[parameter %s]\nchart = %s\nprior = %s%s%s\n", d->parameter[i].name, word, rf_real_text(prior->first, first), prior->is_gaussian ? "+-" : ":",
-            rf_real_text(prior->second, second));
+        add(&g, "\n[parameter %s]\nchart = %s\nprior = %s%s%s\n", d->parameter[i].name, word,
+            rf_real_text(prior->first, first), prior->is_gaussian ? "+-" : ":", rf_real_text(prior->second, second));
         rf_drift_text(c, i, word, sizeof word);
         add(&g, "drift = %s\n", word);
         add_unit(&g, use, "", d->unit[i], usual->unit[i]);

@@ -11,9 +11,10 @@ int rf_parse_pair(const char *text, int gaussian, double *first, double *second,
 /* The same as a prior. Returns 0, or -1 with a message. */
 int rf_parse_prior(const char *text, rf_prior *prior, char *error, size_t size);
 
-/* Splits "[NAME=]REST": parameters, or settings, first .. last − 1; all without a name. Returns 0, or -1 with a message. */
-int rf_parse_whose(const rf_description *description, int is_setting, const char *text, unsigned *first, unsigned *last, const char **rest, char *error,
-                   size_t size);
+/* Splits "[NAME=]REST": parameters, or settings, first .. last − 1; all without a name. Returns 0, or -1 with a
+ * message. */
+int rf_parse_whose(const rf_description *description, int is_setting, const char *text, unsigned *first, unsigned *last,
+                   const char **rest, char *error, size_t size);
 
 /* Set an option from "[NAME=]VALUE". Return 0, or -1 with a message and nothing changed. */
 int rf_set_prior(rf_config *config, const char *text, char *error, size_t size);

@@ -12,8 +12,8 @@
 
 const char *const rf_chart_names[] = {"real", "positive", "bounded", "periodic", NULL};
 
-int rf_parse_whose(const rf_description *description, int is_setting, const char *text, unsigned *first, unsigned *last, const char **rest, char *error,
-                   size_t size)
+int rf_parse_whose(const rf_description *description, int is_setting, const char *text, unsigned *first, unsigned *last,
+                   const char **rest, char *error, size_t size)
 {
     const unsigned all = is_setting ? description->settings : description->dim;
     const char *equals = strchr(text, '=');
@@ -31,8 +31,8 @@ int rf_parse_whose(const rf_description *description, int is_setting, const char
             return 0;
         }
     }
-    return equals ? rf_fail(error, size, "no %s '%.*s' in model %s; it has%s", is_setting ? "setting" : "parameter", (int)length, text, description->name,
-                            all ? names : " none")
+    return equals ? rf_fail(error, size, "no %s '%.*s' in model %s; it has%s", is_setting ? "setting" : "parameter",
+                            (int)length, text, description->name, all ? names : " none")
                   : 0;
 }
 
@@ -45,7 +45,8 @@ int rf_parse_pair(const char *text, int gaussian, double *first, double *second,
     if (at && length < sizeof left && rf_parse_real(left, -1e15, 1e15, first, error, size) == 0 &&
         rf_parse_real(at + (mark ? 2 : 1), -1e15, 1e15, second, error, size) == 0)
         return mark ? '+' : ':';
-    rf_fail(error, size, "'%s' is %s, numbers within 1e15", text, gaussian ? "neither LOW:HIGH nor MEAN+-SD" : "not LOW:HIGH");
+    rf_fail(error, size, "'%s' is %s, numbers within 1e15", text,
+            gaussian ? "neither LOW:HIGH nor MEAN+-SD" : "not LOW:HIGH");
     return 0;
 }
 
@@ -57,7 +58,9 @@ int rf_parse_prior(const char *text, rf_prior *prior, char *error, size_t size)
     prior->is_gaussian = mark == '+';
     if (prior->is_gaussian ? prior->second > 0 : prior->second > prior->first)
         return 0;
-    return rf_fail(error, size, prior->is_gaussian ? "the standard deviation in '%s' is not positive" : "'%s' is an empty range", text);
+    return rf_fail(error, size,
+                   prior->is_gaussian ? "the standard deviation in '%s' is not positive" : "'%s' is an empty range",
+                   text);
 }
 
 int rf_set_prior(rf_config *c, const char *text, char *error, size_t size)
@@ -65,7 +68,8 @@ int rf_set_prior(rf_config *c, const char *text, char *error, size_t size)
     unsigned first, last;
     const char *rest;
     rf_prior prior;
-    if (rf_parse_whose(&c->description, 0, text, &first, &last, &rest, error, size) < 0 || rf_parse_prior(rest, &prior, error, size) < 0)
+    if (rf_parse_whose(&c->description, 0, text, &first, &last, &rest, error, size) < 0 ||
+        rf_parse_prior(rest, &prior, error, size) < 0)
         return -1;
     for (unsigned i = first; i < last; i++)
         c->prior[i] = prior;
@@ -83,15 +87,20 @@ static int parse_two(const char *text, double two[2], char *error, size_t size)
 }
 
 /* "CENTRE+-SD~TIME" or "A:B~DWELL". */
-static int parse_motion(const rf_parameter *p, const char *text, rf_motion *motion, double *drift, char *error, size_t size)
+static int parse_motion(const rf_parameter *p, const char *text, rf_motion *motion, double *drift, char *error,
+                        size_t size)
 {
     const char *tilde = text + strcspn(text, "~");
     char what[64];
     double times[2] = {0, 0}, levels[2] = {0, 0};
     snprintf(what, sizeof what, "%.*s", (int)(tilde - text), text);
-    const int mark = (size_t)(tilde - text) < sizeof what ? rf_parse_pair(what, 1, &levels[0], &levels[1], error, size) : 0;
-    const int is_read = mark && *tilde && parse_two(tilde + 1, times, error, size) == 0 && (mark == ':' || times[0] == times[1]);
-    const int status = is_read ? rf_motion_make(p, mark == '+' ? RF_MOTION_REVERTING : RF_MOTION_TELEGRAPH, levels, times, motion, drift) : -1;
+    const int mark =
+        (size_t)(tilde - text) < sizeof what ? rf_parse_pair(what, 1, &levels[0], &levels[1], error, size) : 0;
+    const int is_read =
+        mark && *tilde && parse_two(tilde + 1, times, error, size) == 0 && (mark == ':' || times[0] == times[1]);
+    const int status = is_read ? rf_motion_make(p, mark == '+' ? RF_MOTION_REVERTING : RF_MOTION_TELEGRAPH, levels,
+                                                times, motion, drift)
+                               : -1;
     if (status == -1)
         return rf_fail(error, size, "'%s' is neither CENTRE+-SD~TIME nor LEVEL:LEVEL~DWELL, with times > 0", text);
     if (status < 0 && mark == ':' && levels[0] == levels[1])
@@ -139,7 +148,8 @@ int rf_set_chart(rf_config *c, const char *text, char *error, size_t size)
         const int has_range = kind == RF_BOUNDED || kind == RF_PERIODIC;
         if (strlen(rf_chart_names[kind]) != length || strncmp(rest, rf_chart_names[kind], length) != 0)
             continue;
-        if (has_range != (rest[length] == ':') || (has_range && !rf_parse_pair(rest + length + 1, 0, &low, &high, error, size)))
+        if (has_range != (rest[length] == ':') ||
+            (has_range && !rf_parse_pair(rest + length + 1, 0, &low, &high, error, size)))
             break;
         if (has_range && high <= low)
             return rf_fail(error, size, "'%s' is an empty range", rest);
@@ -159,14 +169,16 @@ int rf_set_range(rf_config *c, const char *text, char *error, size_t size)
     unsigned first, last;
     const char *rest;
     double low, high;
-    if (rf_parse_whose(&c->description, 1, text, &first, &last, &rest, error, size) < 0 || !rf_parse_pair(rest, 0, &low, &high, error, size))
+    if (rf_parse_whose(&c->description, 1, text, &first, &last, &rest, error, size) < 0 ||
+        !rf_parse_pair(rest, 0, &low, &high, error, size))
         return -1;
     for (unsigned i = first; i < last; i++) {
         const rf_setting *s = &c->description.setting[i];
         if (s->role == RF_SETTING_GUESS)
             return rf_fail(error, size, "%s is a guess of a parameter and has no range", s->name);
         if (high < low || (s->role == RF_SETTING_LOGRANGE && low <= 0) || (s->role == RF_SETTING_TIME && low < 0))
-            return rf_fail(error, size, high < low ? "'%s' is an empty range" : "'%s' begins too low for this setting", rest);
+            return rf_fail(error, size, high < low ? "'%s' is an empty range" : "'%s' begins too low for this setting",
+                           rest);
     }
     for (unsigned i = first; i < last; i++) {
         c->description.setting[i].low = low;
@@ -180,7 +192,8 @@ int rf_set_cost(rf_config *c, const char *text, char *error, size_t size)
     unsigned first, last;
     const char *rest;
     double cost;
-    if (rf_parse_whose(&c->description, 1, text, &first, &last, &rest, error, size) < 0 || rf_parse_real(rest, 0, 1e9, &cost, error, size) < 0)
+    if (rf_parse_whose(&c->description, 1, text, &first, &last, &rest, error, size) < 0 ||
+        rf_parse_real(rest, 0, 1e9, &cost, error, size) < 0)
         return -1;
     for (unsigned i = first; i < last; i++)
         c->description.setting[i].cost = cost;
@@ -200,7 +213,8 @@ int rf_set_unit(rf_config *c, const char *text, char *error, size_t size)
                 to = is_setting ? &d->setting_unit[i] : &d->unit[i];
         }
     if (!to)
-        return rf_fail(error, size, "'%s' is not NAME=UNIT with a parameter or a setting of model %s, or time", text, d->name);
+        return rf_fail(error, size, "'%s' is not NAME=UNIT with a parameter or a setting of model %s, or time", text,
+                       d->name);
     const rf_description before = *d;
     *to = equals[1] ? equals + 1 : NULL;
     for (unsigned i = 0; i < d->settings; i++) /* a guess has the unit of its parameter, unless it has one of its own */
@@ -220,7 +234,8 @@ int rf_check_priors(const rf_config *config, char *error, size_t size)
         double mean, variance;
         const rf_status status = rf_problem_prior(&problem, i, &mean, &variance);
         if (status < 0)
-            return rf_fail(error, size, "prior: parameter %s: %s", config->description.parameter[i].name, rf_status_text(status));
+            return rf_fail(error, size, "prior: parameter %s: %s", config->description.parameter[i].name,
+                           rf_status_text(status));
     }
     return 0;
 }
@@ -229,7 +244,8 @@ void rf_chart_text(const rf_parameter *p, char *text, size_t size)
 {
     char low[RF_REAL_TEXT], high[RF_REAL_TEXT];
     const int has_range = p->chart == RF_BOUNDED || p->chart == RF_PERIODIC;
-    snprintf(text, size, has_range ? "%s:%s:%s" : "%s", rf_chart_names[p->chart], rf_real_text(p->low, low), rf_real_text(p->high, high));
+    snprintf(text, size, has_range ? "%s:%s:%s" : "%s", rf_chart_names[p->chart], rf_real_text(p->low, low),
+             rf_real_text(p->high, high));
 }
 
 void rf_drift_text(const rf_config *config, unsigned i, char *text, size_t size)
@@ -241,8 +257,10 @@ void rf_drift_text(const rf_config *config, unsigned i, char *text, size_t size)
     if (m->kind == RF_MOTION_WALK)
         snprintf(text, size, "%s", rf_real_text(config->drift[i], a));
     else if (m->kind == RF_MOTION_REVERTING)
-        snprintf(text, size, "%s+-%s~%s", rf_real_text(rf64_chart_natural(&chart, m->centre), a), rf_real_text(m->sd, b), rf_real_text(m->time, c));
+        snprintf(text, size, "%s+-%s~%s", rf_real_text(rf64_chart_natural(&chart, m->centre), a),
+                 rf_real_text(m->sd, b), rf_real_text(m->time, c));
     else
-        snprintf(text, size, "%s:%s~%s:%s", rf_real_text(rf64_chart_natural(&chart, m->level[0]), a), rf_real_text(rf64_chart_natural(&chart, m->level[1]), b),
-                 rf_real_text(m->dwell[0], c), rf_real_text(m->dwell[1], d));
+        snprintf(text, size, "%s:%s~%s:%s", rf_real_text(rf64_chart_natural(&chart, m->level[0]), a),
+                 rf_real_text(rf64_chart_natural(&chart, m->level[1]), b), rf_real_text(m->dwell[0], c),
+                 rf_real_text(m->dwell[1], d));
 }
