@@ -14,11 +14,11 @@ VALUES = {
     "anchors": ["3"], "on-lost": ["widen", "ignore"], "batch": ["3"], "attempts": ["77"], "accepted": ["70"], "kappa": ["0.4"], "recovery": ["0.7"],
     "shrink": ["4"], "strict": [], "sampler": ["reject", "lattice"], "engine": ["threads:2"], "precision": ["float"], "seed": ["7"], "steps": ["80"], "trials": ["3"],
     "truth": ["0.4"], "true-drift": ["0.1"], "jump": ["1@30"], "outage": ["0@70+20"], "flips": ["0.3"], "contrast": ["0.5"], "true-t2": ["20"], "summary": [],
-    "passes": ["yes", "no"], "state": ["@state2"], "state-every": ["7"], "state-durable": [], "skip-bad": [], "format": ["csv", "text"], "json": [],
+    "passes": ["yes", "no"], "state": ["@state2"], "state-every": ["7"], "state-durable": [], "skip-bad": [], "continue": ["new"], "format": ["csv", "text"], "json": [],
     "plot": ["@picture.svg"], "title": ["hello"], "panels": ["loss"], "theme": ["dark"], "pace": ["3"],
 }  # fmt: skip
-# By contract these change no result. How a checkpoint reaches the disc, and what runs the attempts, is tested elsewhere.
-SPEED = {"engine", "state-every", "state-durable"}
+# By contract these change no result of a fresh run; checkpoints, resuming and engines are tested elsewhere.
+SPEED = {"engine", "state-every", "state-durable", "continue"}
 # These are seen only in some runs: an option that is read there is given, together with what makes it seen.
 SEEN_WITH = {
     "recovery": {"gaussian": ["--attempts=1", "--sampler=reject", "--accepted=1"], None: ["--model=@never.c", "--design=risk", "--flips=0.5"]},
