@@ -247,7 +247,7 @@ rf_status learn(session_object *s, const rf_record records[], uint32_t count, in
         copy = done;
     }
     rf_session_close(copy);
-    if (status == RF_REFUSED_MODEL && s->position == 0)
+    if (status == RF_REFUSED_MODEL && s->chain.count == 0)
         explain(s, records, count);
     if (status < 0)
         return status;
