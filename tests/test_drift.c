@@ -107,6 +107,19 @@ static void evolution_is_linear(void **state)
 }
 
 /* Element ij of the covariance is multiplied by s_i·s_j; and the factor stays the covariance's root. */
+/* What rounding took from the mean stays beside it. */
+static void evolution_keeps_the_rest(void **state)
+{
+    (void)state;
+    const rf_real mean[] = {1000, -1000}, factor[] = {1, 0, 1}, rest[] = {RF_PRECISION == 32 ? RF_C(1e-5) : RF_C(1e-14), 0}, swap[] = {0, 1, -1, 0};
+    owned o = open_filter(2, 1);
+    assert_int_equal(RF(filter_restore)(o.filter, 1, 0, mean, factor, rest), RF_OK);
+    assert_int_equal(RF(evolve)(o.filter, swap, NULL), RF_OK);
+    check_within(RF(filter_rest)(o.filter, 0), 0, 0);
+    check_within(RF(filter_rest)(o.filter, 1), -rest[0], 0);
+    free(o.memory);
+}
+
 static void stretching_scales_each_parameter(void **state)
 {
     (void)state;
@@ -276,6 +289,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(diffusion_adds_variance),
         cmocka_unit_test(evolution_is_linear),
+        cmocka_unit_test(evolution_keeps_the_rest),
         cmocka_unit_test(stretching_scales_each_parameter),
         cmocka_unit_test(drift_refuses),
         cmocka_unit_test(factor_survives_anything),

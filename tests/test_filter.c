@@ -3,6 +3,7 @@
 
 #include <math.h>
 
+#include "rejfilt/philox.h"
 #include "rejfilt/rejfilt.h"
 
 #define EPS (RF_PRECISION == 32 ? 1e-6 : 1e-14)
@@ -170,6 +171,10 @@ static void covariance_prior(void **state)
     assert_int_equal(RF(prior_covariance)(f, mean, skew), RF_REFUSED_COVARIANCE);
     assert_int_equal(RF(prior_covariance)(f, mean, indefinite), RF_REFUSED_COVARIANCE);
     assert_int_equal(RF(prior_covariance)(f, mean, singular), RF_REFUSED_COVARIANCE);
+    const RF(model) model = {.dim = 3};
+    const rf_real other[] = {9, 9, 9}, width[] = {1, 1, -1}; /* the last is refused, and so are all */
+    assert_int_equal(RF(prior_gaussian)(f, &model, other, width), RF_REFUSED_WIDTH);
+    check_within(RF(filter_mean)(f)[0], 1, 0);
     check_within(RF(filter_covariance)(f, 0, 1), 1, 8 * EPS);
 }
 
@@ -185,6 +190,32 @@ static void narrow_positive_prior(void **state)
     assert_int_equal(RF(prior_gaussian)(f, &model, &mean, &sd), RF_OK);
     check_within(RF(filter_sd)(f, 0) / ratio, 1, 4 * EPS);
     check_within(RF(filter_mean)(f)[0], log(2), 4 * EPS);
+}
+
+/* Draws of many parameters are independent normals. 5 standard errors. */
+static void draws_are_normal(void **state)
+{
+    (void)state;
+    enum { MANY = 5, DRAWS = 4000 };
+    RF_ALIGNED unsigned char memory[FILTER_BYTES(MANY)];
+    RF(filter) *f;
+    const RF(model) model = {.dim = MANY};
+    double sum[MANY] = {0}, product[MANY][MANY] = {{0}};
+    assert_int_equal(RF(filter_init)(&f, memory, sizeof memory, MANY, 1), RF_OK);
+    for (uint32_t k = 0; k < DRAWS; k++) {
+        rf_real x[MANY];
+        RF(filter_draw)(f, &model, k, RF_FOR_USER, x);
+        for (unsigned i = 0; i < MANY; i++) {
+            sum[i] += (double)x[i];
+            for (unsigned j = 0; j <= i; j++)
+                product[i][j] += (double)x[i] * (double)x[j];
+        }
+    }
+    for (unsigned i = 0; i < MANY; i++) {
+        check_within(sum[i] / DRAWS, 0, 5 / sqrt(DRAWS));
+        for (unsigned j = 0; j <= i; j++)
+            check_within(product[i][j] / DRAWS, i == j, 5 * sqrt(i == j ? 2.0 : 1.0) / sqrt(DRAWS));
+    }
 }
 
 /* A restored filter equals the saved one. Invalid bytes are refused and change nothing. */
@@ -246,6 +277,7 @@ int main(void)
         cmocka_unit_test(sizes_agree),     cmocka_unit_test(memory_is_respected), cmocka_unit_test(init_refuses),
         cmocka_unit_test(priors_by_chart), cmocka_unit_test(priors_refuse),       cmocka_unit_test(covariance_prior),
         cmocka_unit_test(charts_invert),   cmocka_unit_test(messages),            cmocka_unit_test(narrow_positive_prior),
+        cmocka_unit_test(draws_are_normal),
         cmocka_unit_test(restoring),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

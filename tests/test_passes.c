@@ -141,6 +141,26 @@ static void check_against_grid(const rf_config *config, const double *records, u
 
 /* ---- One parameter ---- */
 
+/* The stated error of ln P is its spread over seeds: 12 of them tell it to 21 %. */
+static void evidence_states_its_error(void **state)
+{
+    (void)state;
+    enum { SEEDS = 12 };
+    const double records[20] = {1, 0, 1, 1, 1, 1, 0, 1, 1};
+    double sum = 0, square = 0, stated = 0;
+    for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+        rf_config config = rf_config_default(rf_model_find("coin"));
+        config.seed = seed;
+        const rf_passes_result r = pass(&config, records, 20);
+        sum += r.log_evidence;
+        square += r.log_evidence * r.log_evidence;
+        stated += r.log_evidence_sd / SEEDS;
+    }
+    const double spread = sqrt((square - sum * sum / SEEDS) / (SEEDS - 1));
+    check_below(spread, 2 * stated);
+    check_below(stated, 2 * spread);
+}
+
 static void in_order(uint32_t k, uint64_t *state, double setting[])
 {
     (void)state;
@@ -663,6 +683,7 @@ static void test_alarm(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(evidence_states_its_error),
         cmocka_unit_test(test_fringes),     cmocka_unit_test(test_two_modes),
         cmocka_unit_test(test_many_scales), cmocka_unit_test(test_circles),
         cmocka_unit_test(test_torus),       cmocka_unit_test(test_long_files),

@@ -65,6 +65,18 @@ static int compare(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+/* Every bit of a member's seed takes both values. */
+static void seeds_of_members_use_all_bits(void **state)
+{
+    (void)state;
+    uint64_t all = ~UINT64_C(0), any = 0;
+    for (uint32_t i = 0; i < 100; i++) {
+        all &= rf_seed_of(1, i);
+        any |= rf_seed_of(1, i);
+    }
+    assert_true(all == 0 && any == ~UINT64_C(0));
+}
+
 /* Fills `z` with DRAWS normals in the filter's way: pairs of elements, update after update. */
 static void fill(float *z, int bits)
 {
@@ -193,7 +205,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(philox_known_answers), cmocka_unit_test(philox_agrees_with_random123),
-        cmocka_unit_test(draws_are_separate),   cmocka_unit_test(normals32),
+        cmocka_unit_test(draws_are_separate),   cmocka_unit_test(normals32), cmocka_unit_test(seeds_of_members_use_all_bits),
         cmocka_unit_test(normals64),            cmocka_unit_test(normals_reach_the_tail),
         cmocka_unit_test(parts_of_a_normal),    
         cmocka_unit_test(words_are_uncorrelated),

@@ -60,6 +60,8 @@ static void one_and_two_accepted(void **state)
             double mean = RF(filter_mean)(x.f)[0], var = RF(filter_covariance)(x.f, 0, 0);
             uint32_t n = x.report.accepted;
             double z = (double)sums[0] / 8192, zz = (double)sums[1] / (8192.0 * 8192);
+            const double hits = fmax(n + (double)x.options.hedge, 0.5);
+            check_within(x.report.log_evidence_variance, fmax(1 / hits - 1 / (6 + 2 * (double)x.options.hedge), 0), 8 * EPS);
             if (n > 2)
                 continue;
             seen[n]++;
@@ -80,6 +82,46 @@ static void one_and_two_accepted(void **state)
     assert_true(seen[0] > 30 && seen[1] > 30 && seen[2] > 30);
 }
 
+/* An engine whose accepted z have mean 410/8192 and the mean square *self. */
+static rf_status leaning_run(void *self, const RF(task) * task, uint32_t begin, uint32_t count, RF(tally) * tally)
+{
+    (void)task, (void)begin;
+    tally->count.accepted += count;
+    RF(tally_z)(tally)[0] += count * INT64_C(410);
+    RF(tally_zz)(tally)[0] += count * *(const int64_t *)self;
+    return RF_OK;
+}
+
+/* Moves of less than half the spacing of numbers near the mean add up. Candidates that are all alike leave the least width. */
+static void small_moves_add_up(void **state)
+{
+    (void)state;
+    const double spacing = RF_PRECISION == 32 ? 0x1p-14 : 0x1p-43; /* at 1000 */
+    int64_t square = INT64_C(8192) * 8192;
+    const RF(engine) leaning = {leaning_run, &square, NULL};
+    const rf_real record[] = {0, 1};
+    double moved = 0;
+    fixture x;
+    set_up_own(&x, step, 1);
+    set_prior(&x, 1000, 8 * spacing);
+    for (int k = 0; k < 40; k++) {
+        moved += 410 / 8192.0 * (double)RF(filter_sd)(x.f, 0);
+        update(&x, record, 1, &leaning);
+    }
+    check_within((double)RF(filter_mean)(x.f)[0] - 1000 + (double)RF(filter_rest)(x.f, 0), moved, 0.01 * moved);
+    square = 410 * 410;
+    set_prior(&x, 0, 1);
+    x.options.strict = 1;
+    assert_true(update(&x, record, 1, &leaning) & RF_NOTE_CLAMPED);
+    check_within(RF(filter_sd)(x.f, 0), 1 / 8192.0, EPS);
+}
+
+static rf_status idle_run(void *self, const RF(task) * task, uint32_t begin, uint32_t count, RF(tally) * tally)
+{
+    (void)self, (void)task, (void)begin, (void)count, (void)tally;
+    return RF_OK;
+}
+
 static void top_up_stops_when_enough(void **state)
 {
     (void)state;
@@ -95,6 +137,11 @@ static void top_up_stops_when_enough(void **state)
     x.options.batches_max = 2;
     assert_int_equal(update(&x, record, 1, NULL) & RF_NOTE_SHORT, RF_NOTE_SHORT);
     assert_int_equal(x.report.attempts, 200);
+    const RF(engine) idle = {idle_run, NULL, NULL};
+    set_up_own(&x, step, 3);
+    x.options.attempts = RF_ATTEMPTS_MAX / 2 + 1; /* a second time would be too many */
+    update(&x, record, 1, &idle);
+    assert_int_equal(x.report.attempts, x.options.attempts);
 }
 
 /* ---- Bounds ---- */
@@ -277,7 +324,7 @@ static void failing_engine_changes_nothing(void **state)
     const char *const names[] = {"precession", "phase"};
     for (int k = 0; k < 2; k++) {
         set_up_named(&x, names[k], 1);
-        set_prior(&x, 1, 2);
+        set_prior(&x, 1, 6); /* wider than an update lets a phase be */
         unsigned char before[sizeof x.memory];
         memcpy(before, x.memory, sizeof before);
         rf_real record[] = {1, 0, 1};
@@ -383,6 +430,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(none_accepted_widens),
         cmocka_unit_test(one_and_two_accepted),
+        cmocka_unit_test(small_moves_add_up),
         cmocka_unit_test(top_up_stops_when_enough),
         cmocka_unit_test(small_kappa_reports_delta),
         cmocka_unit_test(controller_finds_kappa),
