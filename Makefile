@@ -46,6 +46,9 @@ test: configure
 check:
 	@tools/check $(KIND) $(WORDS)
 
+mutants:
+	@tools/check mutants $(ONLY)
+
 bench evidence ports pictures:
 	@tools/measure $@ $(WHICH)
 
@@ -94,4 +97,4 @@ book:
 clean:
 	@rm -rf build build-* dist demo.svg reproduce
 
-.PHONY: all help configure build demo test check bench evidence ports pictures reproduce site amalgamation python install uninstall deb dist book clean
+.PHONY: all help configure build demo test check mutants bench evidence ports pictures reproduce site amalgamation python install uninstall deb dist book clean
