@@ -15,6 +15,7 @@
      wrong     ... and of them those that the exact sign contradicts */
 #include "cli.h"
 #include "hypotheses.h"
+#include "../../../src/session/options.h"
 #include "track_options.h"
 
 #include <math.h>
@@ -157,7 +158,7 @@ static const cli_option options[] = {
 };
 
 static const cli_usage usage = {
-    "compare", "[OPTION...]", "How often 'rejfilt compare' is right, against exact evidence.", options, NULL, "experiment-compare",
+    "compare", "[OPTION...]", "How often 'rejfilt compare' is right, against exact evidence.", options, NULL, "experiment-compare", 0,
 };
 
 int main(int argc, char **argv)
