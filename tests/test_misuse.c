@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sealed.h"
 #include "rejfilt/classify.h"
 #include "rejfilt/fleet.h"
 #include "rejfilt/passes.h"
@@ -324,11 +325,11 @@ static void test_refused(void **state)
 
 enum { ROOM = 1 << 20 };
 
-/* Sets a number of eight bytes in saved bytes, found as the only one that is `was` and changes with an update. */
+/* Sets a number of eight bytes in saved bytes, found as one that is `was` and changes with an update; and seals them again. */
 static int set_number(unsigned char *bytes, const unsigned char *later, size_t size, uint64_t was, uint64_t to)
 {
     int found = 0;
-    for (size_t i = 0; i + 8 <= size; i += 8) {
+    for (size_t i = RF_SEAL; i + 8 <= size; i += 8) {
         uint64_t a, b;
         memcpy(&a, bytes + i, 8);
         memcpy(&b, later + i, 8);
@@ -337,6 +338,9 @@ static int set_number(unsigned char *bytes, const unsigned char *later, size_t s
             found++;
         }
     }
+    char kind[9] = "";
+    memcpy(kind, bytes, 8);
+    rf_seal(bytes, size, kind, rf_sealed_version(bytes, size, kind));
     return found;
 }
 

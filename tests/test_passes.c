@@ -107,11 +107,17 @@ static posterior sum_up(const rf_config *config, const double *records, uint32_t
     return p;
 }
 
+/* The descriptions here name nothing. */
 static rf_passes_result pass(const rf_config *config, const double *records, size_t count)
 {
     char error[200] = "";
     rf_passes_result result;
-    rf_passes *passes = rf_passes_open(config, records, count, error, sizeof error);
+    rf_config named = *config;
+    for (unsigned i = 0; i < RF_DESCRIBED_MAX; i++) {
+        named.description.parameter[i].name = "x";
+        named.description.setting[i].name = "h";
+    }
+    rf_passes *passes = rf_passes_open(&named, records, count, error, sizeof error);
     if (!passes)
         fail_msg("%s", error);
     assert_int_equal(rf_passes_run(passes, NULL, NULL, &result), RF_OK);
@@ -293,7 +299,7 @@ static void on_torus(uint32_t k, uint64_t *state, double setting[])
 static void test_torus(void **state)
 {
     (void)state;
-    const rf64_instance instance = {.description = &torus_description, .likelihood = torus};
+    const rf64_instance instance = {.layout = RF64_LAYOUT, .description = &torus_description, .likelihood = torus};
     const rf_model model = {NULL, &instance};
     const uint32_t counts[] = {1, 4, 12, 100}, side = 200;
     for (unsigned which = 0; which < 12; which++) {
@@ -654,7 +660,7 @@ static void test_alarm(void **state)
 {
     (void)state;
     double records[60] = {0.123456789, 0.123456789};
-    rf64_instance instance = {.description = &bare, .likelihood = never};
+    rf64_instance instance = {.layout = RF64_LAYOUT, .description = &bare, .likelihood = never};
     const rf_model model = {NULL, &instance};
     rf_config config = rf_config_default(&model);
     rf_passes_result r = pass(&config, records, 2);
