@@ -1218,6 +1218,47 @@ static void test_priors_hold(void **state)
     }
 }
 
+/* Gaussians that are brought are the prior now: they stay as they are, though the configuration's uniform prior is narrower, also
+   in copies and when loaded. A restart returns to the configuration's. */
+static void test_brought_beliefs_stay(void **state)
+{
+    (void)state;
+    for (size_t k = 0; k < SETUPS; k++) {
+        rf_config config = config_of("linear", &setups[k]);
+        rf_gaussian one = {.weight = 1};
+        rf_session *session, *again[2];
+        rf_step step;
+        for (unsigned i = 0; i < config.description.dim; i++) {
+            config.drift[i] = 0;
+            one.mean[i] = 0.5 + 3 * i;
+            one.covariance[RF_TRIANGLE(i) + i] = 4;
+        }
+        if (strcmp(setups[k].belief, "grid") == 0)
+            continue; /* as wide as its prior */
+        session = open_or_fail(&config);
+        assert_int_equal(rf_session_begin(session, &one, 1), RF_OK);
+        again[0] = open_or_fail(&config);
+        again[1] = rf_session_copy(session);
+        bytes b = bytes_of(session);
+        assert_int_equal(rf_session_load(again[0], b.at, b.count), 0);
+        free(b.at);
+        for (unsigned j = 0; j < 3; j++) {
+            rf_session *s = j == 0 ? session : again[j - 1];
+            assert_int_equal(rf_session_pass(s, 1), RF_OK);
+            rf_session_show(s, &step);
+            for (unsigned i = 0; i < step.dim; i++) {
+                check_within(step.mean[i], one.mean[i], 0.5);
+                check_within(step.sd[i], 2, 0.3);
+            }
+            assert_int_equal(rf_session_restart(s), RF_OK);
+            rf_session_show(s, &step);
+            for (unsigned i = 0; i < step.dim; i++)
+                assert_true(step.low[i] >= config.prior[i].first && step.high[i] <= config.prior[i].second);
+            rf_session_close(s);
+        }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -1245,6 +1286,7 @@ int main(void)
         cmocka_unit_test(test_a_false_alarm_is_undone),
         cmocka_unit_test(test_a_true_alarm_stands),
         cmocka_unit_test(test_priors_hold),
+        cmocka_unit_test(test_brought_beliefs_stay),
         cmocka_unit_test(test_block_functions),
         cmocka_unit_test(test_simulations),
         cmocka_unit_test(test_two_modes_are_told_apart),

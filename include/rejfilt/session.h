@@ -195,7 +195,8 @@ RF_API rf_status rf_session_try(rf_session *session, const rf_record records[], 
 RF_API rf_status rf_session_restart(rf_session *session);
 
 /* Starts from the posterior of another run or from a correlated prior: 1 to RF_GAUSSIANS_TOGETHER Gaussians in the charts
-   (rf_belief_gaussians). Restarts and the limit on widening still use the configuration's prior. Refused, with nothing
+   (rf_belief_gaussians). They may lie outside the configuration's prior; restarts return to it, and the limit on widening is
+   still its own. Refused, with nothing
    changed: invalid Gaussians, and correlations on a grid of two parameters. */
 RF_API rf_status rf_session_begin(rf_session *session, const rf_gaussian parts[], uint32_t count);
 

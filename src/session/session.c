@@ -61,6 +61,13 @@ static void set_ranges(rf_problem *problem, const rf_config *config)
     }
 }
 
+void rf_session_set_ranges(rf_session *s)
+{
+    set_ranges(s->problem, s->config);
+    for (unsigned i = 0; i < s->model.dim && s->now.is_begun; i++)
+        s->problem->low[i] = s->problem->high[i] = 0;
+}
+
 void rf_session_settle(rf_problem *problem, const rf_config *config)
 {
     problem->model = config->model;
@@ -256,7 +263,7 @@ rf_status rf_session_change(rf_session *session, const rf_config *config)
     session->now.is_doubted = 0;
     if (apply(session, &changed, error, sizeof error) < 0)
         return RF_REFUSED_OPTIONS;
-    set_ranges(session->problem, &changed);
+    rf_session_set_ranges(session);
     rf_session_set_widths(session);
     return RF_OK;
 }
@@ -281,6 +288,8 @@ rf_status rf_session_restart(rf_session *session)
     rf_session_unask(session);
     session->ahead_by = NAN;
     const rf_status status = session->belief->kind->restart(session->belief);
+    session->now.is_begun = 0;
+    rf_session_set_ranges(session);
     begin_anew(session);
     return status;
 }
@@ -291,12 +300,19 @@ rf_status rf_session_begin(rf_session *session, const rf_gaussian parts[], uint3
         return RF_REFUSED_NULL;
     if (rf_session_is_used_up(session))
         return RF_REFUSED_USED_UP;
+    const uint32_t was_begun = session->now.is_begun;
+    session->now.is_begun = 1;
+    rf_session_set_ranges(session);
     rf_belief_copy(session->ahead, session->belief);
     const rf_status status = rf_belief_become(session->ahead, parts, count);
     session->ahead_by = NAN;
-    if (status < 0)
+    if (status < 0) {
+        session->now.is_begun = was_begun;
+        rf_session_set_ranges(session);
         return status;
+    }
     rf_session_unask(session);
+    session->now.is_begun = 1;
     rf_belief *belief = session->belief;
     session->belief = session->ahead;
     session->ahead = belief;
@@ -310,7 +326,7 @@ const rf_config *rf_session_config(const rf_session *session) { return session ?
 /* ---- Bytes ---- */
 
 #define SAVED "RFSESSN\n"
-enum { SAVED_VERSION = 1 };
+enum { SAVED_VERSION = 2 }; /* 1 and those without a seal lack is_begun */
 
 /* Writes a belief's size, then its bytes. */
 static void save_belief(rf_writer *w, const rf_belief *belief)
@@ -331,7 +347,7 @@ size_t rf_session_save(const rf_session *session, unsigned char *bytes)
     rf_writer w = {bytes, RF_SEAL};
     const uint64_t counts[] = {now->records, now->experiments, (uint64_t)h->state, h->next_anchor,        h->again,
                                h->boost,     h->widened,       h->restarts,        now->learning.pending, h->anchors,
-                               now->is_doubted};
+                               now->is_doubted, now->is_begun};
     const double numbers[] = {now->time,
                               now->interval,
                               now->kappa,
@@ -408,13 +424,13 @@ int rf_session_load(rf_session *session, const unsigned char *bytes, size_t size
     rf_session *s = session;
     if (!session || !bytes)
         return -1;
-    const int is_sealed = rf_sealed_version(bytes, size, SAVED) != 0; /* older versions saved the contents alone */
-    rf_reader r = {bytes, size, is_sealed ? RF_SEAL : 0, 0};
+    const uint32_t version = rf_sealed_version(bytes, size, SAVED); /* 0: the contents alone */
+    rf_reader r = {bytes, size, version > 0 ? RF_SEAL : 0, 0};
     rf_moving now = {.records = 0};
     rf64_watch *h = &now.watch;
     double live, held_live, unshaken_live;
     int is_learnt = 1;
-    if (is_sealed && rf_sealed_check(bytes, size, SAVED, SAVED_VERSION, NULL, 0) < 0)
+    if (version > 0 && rf_sealed_check(bytes, size, SAVED, version == 1 ? 1 : SAVED_VERSION, NULL, 0) < 0)
         return -1;
     now.records = rf_read_u64(&r);
     now.experiments = rf_read_u32(&r);
@@ -424,6 +440,7 @@ int rf_session_load(rf_session *session, const unsigned char *bytes, size_t size
                                 &now.learning.pending, &h->anchors, &now.is_doubted};
     for (unsigned i = 0; i < sizeof counts / sizeof *counts; i++)
         *counts[i] = rf_read_u32(&r);
+    now.is_begun = version > 1 ? rf_read_u32(&r) : 0;
     double *const numbers[] = {&now.time,
                                &now.interval,
                                &now.kappa,
@@ -460,7 +477,7 @@ int rf_session_load(rf_session *session, const unsigned char *bytes, size_t size
         now.learning.trend[i] = rf_read_real(&r);
         is_learnt &= rf64_abs(now.learning.factor[i]) <= 6 && rf64_is_finite(now.learning.trend[i]);
     }
-    if (r.failed || !is_learnt || state > RF_FAULT || now.is_doubted > 1 || !rf64_is_finite(now.doubt) ||
+    if (r.failed || !is_learnt || state > RF_FAULT || now.is_doubted > 1 || now.is_begun > 1 || !rf64_is_finite(now.doubt) ||
         h->anchors > INT32_MAX || !(now.held_for >= 0) || !(now.interval > 0) || !rf64_is_finite(now.interval) || !(h->score >= 0) || !(h->chance >= 0) || !(now.kappa > 0) ||
         !(now.loss >= 0) || (s->anchor_every > 0 && h->next_anchor - 1 >= s->anchor_every))
         return -1;
@@ -479,6 +496,7 @@ int rf_session_load(rf_session *session, const unsigned char *bytes, size_t size
     rf_belief_copy(s->ahead, s->belief);
     s->ahead_by = NAN;
     s->now = now;
+    rf_session_set_ranges(s);
     rf_session_set_widths(s);
     return 0;
 }

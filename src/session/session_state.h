@@ -45,6 +45,7 @@ typedef struct rf_moving {
     double held_for;          /* time since `held` was stored */
     rf_learning learning;
     double loss; /* nats, sum over all updates */
+    uint32_t is_begun; /* the belief came from rf_session_begin: no parameter is kept within the configuration's prior */
     uint32_t is_doubted; /* a test has failed, and the cause is undecided */
     double doubt;        /* nats by which the belief explains later records better than the unshaken one */
 } rf_moving;
@@ -89,6 +90,9 @@ static inline size_t rf_question_size(const rf_session *s) { return s->model.set
 
 /* Returns 0 if a session can be opened with this configuration, as far as its own numbers and names say; else -1 with one line. */
 int rf_config_refuse(const rf_config *config, char *error, size_t size);
+
+/* Sets the ranges that parameters do not leave: of their uniform priors, if they stand still; none after rf_session_begin. */
+void rf_session_set_ranges(rf_session *session);
 
 /* Fills the problem from a configuration. */
 void rf_session_settle(rf_problem *problem, const rf_config *config);

@@ -698,8 +698,13 @@ static rf_status tell_and_show(rf_session *s, const rf_record records[], uint32_
             if (s->now.is_doubted)
                 settle_doubt(s, &t);
             clip(s, s->belief);
-            if (s->now.watch.restarts != restarts)
+            if (s->now.watch.restarts != restarts) {
                 rf_motion_begin(s, s->belief);
+#ifndef RF_DEVICE_KIND
+                s->now.is_begun = 0;
+                rf_session_set_ranges(s);
+#endif
+            }
         }
         t.report.status |= s->now.is_capped ? RF_NOTE_CAPPED : 0;
         s->now.asked = s->now.anchors = 0;
