@@ -167,13 +167,19 @@ static rf_status block64(const double x[], uint32_t n, const double setting[], d
     return status < 0 ? RF_REFUSED_MODEL : RF_OK;
 }
 
+static double with_outliers(const model_object *m, double log_p, const double setting[], double outcome)
+{
+    const double *o = m->outliers;
+    return o[0] > 0 ? rf64_outliers_log(m->description.outcomes, log_p, o[0], o[1], o[2], setting, outcome) : log_p;
+}
+
 /* Turns the function's expected values into likelihoods; for the outcome NaN they stay as they are. */
 static rf_status expected64(const double x[], uint32_t n, const double setting[], double outcome, double out[], void *data)
 {
     const model_object *m = data;
     const rf_status status = m->expected(x, n, setting, outcome, out, data);
     for (uint32_t k = 0; k < n && status >= 0 && !isnan(outcome); k++)
-        out[k] = rf64_expected_log(m->description.outcomes, out[k], setting, outcome);
+        out[k] = with_outliers(m, rf64_expected_log(m->description.outcomes, out[k], setting, outcome), setting, outcome);
     return status;
 }
 
@@ -213,7 +219,7 @@ static double bound64(const double setting[], double outcome)
 {
     model_object *m = current;
     if (rf_outcomes_are_expected(m->description.outcomes))
-        return rf64_expected_peak(m->description.outcomes, setting, outcome);
+        return with_outliers(m, rf64_expected_peak(m->description.outcomes, setting, outcome), setting, outcome);
     if (PyErr_Occurred())
         return NAN;
     if (!PyCallable_Check(m->bound))
@@ -235,8 +241,13 @@ static double simulate64(const double x[], const double setting[], double normal
     double expected;
     if (PyErr_Occurred())
         return NAN;
-    if (rf_outcomes_are_expected(m->description.outcomes))
-        return m->expected(x, 1, setting, 0, &expected, m) < 0 ? NAN : rf64_expected_outcome(m->description.outcomes, expected, setting, normal);
+    if (m->expected) {
+        const unsigned outcomes = m->description.outcomes;
+        const double *o = m->outliers;
+        return m->expected(x, 1, setting, 0, &expected, m) < 0 ? NAN
+               : o[0] > 0                                      ? rf64_outliers_outcome(outcomes, expected, o[0], o[1], o[2], setting, normal)
+                                                               : rf64_expected_outcome(outcomes, expected, setting, normal);
+    }
     return number_from(m->simulate, tuple_of(x, m->description.dim), setting_of(m, setting),
                        PyFloat_FromDouble(normal));
 }
@@ -349,9 +360,10 @@ static PyObject *use_functions(PyObject *self, PyObject *args)
     PyObject *parameters, *settings, *function, *keep, *bound, *simulate, *type, *empty, *tidy;
     unsigned long long address;
     size_t length = 0;
+    double outliers[3];
     rf_description made = {0};
-    if (!PyArg_ParseTuple(args, "sssO!O!IpdIOKOOOOOO", &about[0], &about[1], &about[2], &PyTuple_Type, &parameters,
-                          &PyTuple_Type, &settings, &made.outcomes, &made.is_log, &made.fringe, &made.interchangeable,
+    if (!PyArg_ParseTuple(args, "sssO!O!I(ddd)pdIOKOOOOOO", &about[0], &about[1], &about[2], &PyTuple_Type, &parameters,
+                          &PyTuple_Type, &settings, &made.outcomes, &outliers[0], &outliers[1], &outliers[2], &made.is_log, &made.fringe, &made.interchangeable,
                           &function, &address, &keep, &bound, &simulate, &type, &empty, &tidy) ||
         !is_new(m))
         return NULL;
@@ -375,6 +387,7 @@ static PyObject *use_functions(PyObject *self, PyObject *args)
     if (is_expected && (bound != Py_None || simulate != Py_None || made.is_log))
         return refuse_text("%s: its outcomes have a bound, logarithms and draws of their own", about[0]);
     *d = made;
+    memcpy(m->outliers, outliers, sizeof outliers);
     m->function = not_none(function);
     m->keep = not_none(keep);
     m->bound = not_none(bound);

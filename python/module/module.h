@@ -28,6 +28,7 @@ typedef struct model_object {
     allocfunc make_setting; /* and its allocator */
     PyObject *keep;         /* objects that must outlive the model's addresses */
     PyObject *empty, *tidy; /* numpy.empty; a function that turns an answer into numbers */
+    double outliers[3];     /* their share, low and high; share 0: none */
     rf64_block *expected;   /* block function that gives expected values, if outcomes are defined by them; else null */
     struct view {
         uint32_t n;

@@ -229,19 +229,30 @@ class Counts(NamedTuple):
 
 
 class Poisson(NamedTuple):
-    """Counts with a mean, which the model's function f(x, setting) returns."""
+    """Counts with a mean, which the model's function f(x, setting) returns. The share `outliers` of them is anything from low to high,
+    all values equally likely."""
+
+    outliers: float = 0.0
+    low: float = 0.0
+    high: float = 0.0
 
 
 class Binomial(NamedTuple):
-    """Counts of `n` shots, a number or the name of a setting. The model's function f(x, setting) returns the probability of each."""
+    """Counts of `n` shots, a number or the name of a setting. The model's function f(x, setting) returns the probability of each. The
+    share `outliers` of the counts is anything from 0 to n."""
 
     n: str | int
+    outliers: float = 0.0
 
 
 class Gaussian(NamedTuple):
-    """Real numbers with the standard deviation `sd`, a number or the name of a setting. The model's function f(x, setting) returns their mean."""
+    """Real numbers with the standard deviation `sd`, a number or the name of a setting. The model's function f(x, setting) returns their
+    mean. The share `outliers` of them is anything from low to high, all values equally likely."""
 
     sd: str | float
+    outliers: float = 0.0
+    low: float = 0.0
+    high: float = 0.0
 
 
 Outcomes = int | Counts | Poisson | Binomial | Gaussian
@@ -272,7 +283,18 @@ def _fixed_by(given: Outcomes, chosen: dict[str, Setting]) -> Outcomes:
     else:
         whole(f"outcomes: {of},", value, 1, 2**31 - 1)
     chosen[of] = Fixed(float(value))
-    return type(given)(of)
+    return given._replace(**{of: of})  # type: ignore[arg-type]
+
+
+def _outliers_of(given: Outcomes) -> tuple[float, float, float]:
+    """The share of outliers, and their range; a share of 0: none."""
+    share = number("outcomes: outliers", getattr(given, "outliers", 0.0))
+    low, high = pair("outcomes: low, high", (getattr(given, "low", 0.0), getattr(given, "high", 1.0)))
+    if not 0 <= share <= 0.5:
+        raise Refused(f"outcomes: outliers={share:g} is not a share from 0 to 0.5")
+    if share > 0 and not (-1e30 < low < high < 1e30 and (isinstance(given, Gaussian) or (low >= 0 and low == int(low) and high == int(high)))):
+        raise Refused(f"outcomes: outliers are from low={low:g} to high={high:g}, {'no range' if isinstance(given, Gaussian) else 'no range of counts'}")
+    return share, low, high
 
 
 def _outcomes_of(code: int, settings: Sequence[str]) -> Outcomes:
@@ -548,6 +570,7 @@ def model(
     function is f(x, setting), the expected value. `Counts()` are counts without end with a likelihood of your own. 0 is a real number. It
     needs `simulate(x, setting, normal)`, an outcome for parameters x and a standard normal, and a `bound` of the density, a number or
     f(setting, outcome).
+    Those three take a share of outliers: `Gaussian(sd=0.1, outliers=0.02, low=-5, high=8)`.
     fringe: the period, if the likelihood is a cosine of (parameter - guess) * time.
     interchangeable: how many of the first parameters may change places.
 
@@ -577,6 +600,7 @@ def model(
     chosen = {k: _setting(k, s) for k, s in mapping("settings", settings, "{'t': Range(0, 10)}").items()}
     if not isinstance(outcomes, Counts | Poisson | Binomial | Gaussian):
         whole("the number of outcomes,", outcomes, 0, 65536)
+    outliers = _outliers_of(outcomes)
     outcomes = _fixed_by(outcomes, chosen)
     if outcomes == 0 and simulate is None:
         raise Refused("outcomes=0, a real number, needs simulate=f(x, setting, normal)")
@@ -614,6 +638,7 @@ def model(
                 tuple((k, CHARTS.index(p.chart), float(p.low), float(p.high), *motion_of(p.drift), p.unit) for k, p in declared.items()),
                 tuple((k, ROLES.index(s.role), index(k, s), s.integer, s.low, s.high, s.cost, s.unit) for k, s in chosen.items()),
                 _outcomes_code(outcomes, list(chosen)),
+                outliers,
                 log,
                 number("fringe", fringe),
                 interchangeable,
@@ -628,7 +653,9 @@ def model(
             )
         except Refused as error:
             raise Refused(f"model {_in_python(str(error))}") from None
-        return made._finish((origin,), function)
+        made._finish((origin,), function)
+        made.outcomes = outcomes if outliers[0] > 0 else made.outcomes
+        return made
 
     return make
 

@@ -128,6 +128,24 @@ class FourWays(unittest.TestCase):
         self.assertGreater(sum(sizes), 19 * 20)  # many Gaussians of 19 points
         self.assertLess(len(sizes), sum(sizes) / 19 / 3)
 
+    def test_outliers(self):
+        """Probabilities sum to 1, draws are as often far off as said, and a Poisson mean is still tested."""
+        of = {rejfilt.Poisson(0.1, 0, 60): np.arange(200.0), rejfilt.Binomial(30, 0.1): np.arange(31.0), rejfilt.Gaussian(0.1, 0.1, -5, 8): np.linspace(-8, 8, 32001)}
+        for outcomes, values in of.items():
+            made = rejfilt.model(parameters={"x": (0.1, 0.9)}, outcomes=outcomes, name="far")(lambda x, s: x[0])
+            made.check()
+            self.assertEqual(copy.deepcopy(made).outcomes.outliers, 0.1)
+            sum_of = sum(np.exp(made.likelihood([[0.5]], outcome=y)[0]) for y in values) * (values[1] - values[0])
+            self.assertAlmostEqual(sum_of, 1, delta=1e-3)
+            draws = np.array([made.draw([0.0 if values[-1] != 8 else 0.5], seed=k) for k in range(1000)])
+            low, high = (-5, 8) if values[-1] == 8 else (0, 30 if isinstance(outcomes, rejfilt.Binomial) else 60)
+            self.assertAlmostEqual(np.mean(np.abs(draws - 0.5) > 1), 0.1 * (1 - 2 / (high - low + 1)), delta=4 * 0.3 / 1000**0.5)
+        for wrong in (rejfilt.Poisson(0.1), rejfilt.Gaussian(0.1, 0.7, -5, 8), rejfilt.Gaussian(0.1, 0.1, 8, -5), rejfilt.Poisson(0.1, 0.5, 8)):
+            with self.assertRaisesRegex(Refused, "outliers"):
+                rejfilt.model(parameters={"x": (0, 1)}, outcomes=wrong)(lambda x, s: x[0])
+        with self.assertRaisesRegex(Refused, "mean of a count is from 0 on"):
+            rejfilt.model(parameters={"x": (-2, -1)}, outcomes=rejfilt.Poisson(0.1, 0, 60))(lambda x, s: x[0]).check()
+
     def test_numbers_that_outcomes_are_about(self):
         """A number is a setting that is fixed."""
         declared = {"parameters": {"x": (-10, 10)}, "name": "reading"}

@@ -124,7 +124,7 @@ static int try_expected(trial *t)
         return rf_fail(t->error, t->size, "%s: %s", t->name, rf_status_text(RF_REFUSED_MODEL));
     for (unsigned k = 0; k < POINTS; k++) {
         if (!t->model.block)
-            value[k] = t->instance->simulate(t->x[k], t->setting, 0) /
+            value[k] = t->instance->simulate(t->x[k], t->setting, 1) / /* of counts with outliers, 0 gives none */
                        (is_binomial ? t->setting[rf_outcomes_setting(t->d->outcomes)] + 1 : 1);
         known += value[k] == value[k];
     }

@@ -49,12 +49,12 @@ RF_FN rf_real RF(outliers_log)(unsigned outcomes, rf_real log_p, rf_real share, 
     return q > 0 ? both : log_p + RF(log)(1 - share);
 }
 
-/* As expected_outcome. Counts have no single peak: -infinity, and they are drawn from 0 up. */
+/* As expected_outcome, for share < 0.8. Counts have no single peak: -infinity for normal = 0, and they are drawn from 0 up. */
 RF_FN rf_real RF(outliers_outcome)(unsigned outcomes, rf_real expected, rf_real share, rf_real low, rf_real high, const rf_real setting[], rf_real normal)
 {
     const rf_real u = RF(normal_cdf)(normal), rest = (u - share) / (1 - share);
     const rf_real other = RF(normal_quantile)(RF(min)(RF(max)(rest, RF_TINY), 1 - RF_EPSILON));
-    return rf_outcomes_kind(outcomes) != RF_GAUSSIAN(0) ? -RF(infinity)()
+    return rf_outcomes_kind(outcomes) != RF_GAUSSIAN(0) ? (normal != 0 ? RF(expected_outcome)(outcomes, expected, setting, normal) : -RF(infinity)())
            : u < share                                  ? low + (high - low) * (u / share)
                                                         : expected + setting[rf_outcomes_setting(outcomes)] * other;
 }
