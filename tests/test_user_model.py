@@ -189,6 +189,16 @@ class UserModel(unittest.TestCase):
             half.write_text(f"t,outcome\n1,{bad}\n")
             call("track", "--model", self.model, "--data", half, code=REFUSED, says=f"line 2: column outcome: {says}")
 
+    def test_counts_with_outliers(self):
+        """They open, a count far off moves nothing, and a negative mean is still refused."""
+        far = RATE.replace("#define RF_HAS_EXPECTED", "#define RF_HAS_EXPECTED\n#define RF_OUTLIERS RF_C(0.02), 0, 90")
+        records = "t,outcome\n" + "1,5\n" * 20
+        means = [json.loads(subprocess.run([COMMAND, "track", f"--model={self.write(far)}"], input=given, text=True, capture_output=True, env=self.environment,
+                                           timeout=LONGEST, check=True).stdout.splitlines()[-1])["parameters"][0]["mean"] for given in (records, records + "1,80\n")]
+        self.assertAlmostEqual(means[0], means[1], delta=0.05)
+        wrong = self.track(self.write(far.replace("return x[0]", "return -x[0]")))
+        self.assertEqual((wrong.returncode, "the mean of a count is from 0 on" in wrong.stderr), (REFUSED, True), wrong.stderr)
+
     def test_interchangeable_parameters_come_in_ascending_order(self):
         beat = ROOT / "examples/beat.c"
         for belief in ("gaussian", "mixture", "particles:500"):
