@@ -48,14 +48,14 @@ static int fill_table(rfc_table *table, const double *values, const uint32_t *la
     return 0;
 }
 
-/* Takes the model from `size` bytes, which are copied. */
+/* Takes a model, or one from `count` bytes, which are copied. */
 static int adopt(few_object *f, const rfc_model *from, const void *bytes, size_t count, char *error, size_t size)
 {
     if (!(f->bytes = aligned_alloc(ALIGNED, (count + ALIGNED - 1) / ALIGNED * ALIGNED)))
         return fail(error, size, "out of memory");
     if (from)
         rfc_model_save(from, f->bytes, count);
-    else
+    else if (bytes)
         memcpy(f->bytes, bytes, count);
     f->count = count;
     f->model = rfc_model_load(f->bytes, count, error, size);
