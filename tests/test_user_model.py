@@ -288,7 +288,9 @@ int RF(try_it)(void)
         """Nothing that was compiled already. But after any change of the source, a header, the flags or the compiler, even if size and time stay."""
         environment, log = self.compiler()
         header = self.folder / "contrast.h"
-        header.write_text("#define CONTRAST RF_C(0.50)\n")
+        header.write_text('#pragma once\n#define CONTRAST RF_C(0.50)\n#if RF_PRECISION == 64\n#include "wide.h"\n#endif\n')
+        wide = self.folder / "wide.h"
+        wide.write_text("#define WIDE RF_C(1.00)\n")
         self.write('#include "contrast.h"\n' + PRECESSION.replace("RF_C(0.5) *", "CONTRAST *"))
 
         def run(**more):
@@ -311,6 +313,8 @@ int RF(try_it)(void)
             after, is_made = run()
             self.assertTrue(is_made and after != before)
             self.assertEqual(run(), (after, False))
+        replace(wide, "1.00", "1.25")  # seen in double only
+        self.assertEqual([run()[1], run()[1]], [True, False])
         self.assertEqual([run(REJFILT_MODEL_FLAGS=flags)[1] for flags in ("-O0 -DOTHER", "-O0 -DOTHER=2", "-O0  -DOTHER ")], [True, True, False])
         replace(self.folder / "logging-cc", "exec cc", "exec  cc")
         self.assertEqual([run()[1], run()[1]], [True, False])
@@ -372,7 +376,6 @@ int RF(try_it)(void)
         dead = begin()
         kill(dead)
         (left,) = self.cache.iterdir()
-        (self.cache / "0123.made").write_text("")
         alive = begin()
         self.addCleanup(kill, alive)
         (held,) = self.cache.glob("tmp.*")

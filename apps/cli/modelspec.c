@@ -3,6 +3,7 @@
 
 #include "cli.h"
 #include "options.h"
+#include "outputs.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -13,7 +14,11 @@
 static int load(const char *command, const char *path, const rf_model **model)
 {
     char error[8192];
+    const char *file;
     *model = rf_model_load(path, error, sizeof error);
+    for (unsigned i = 0; *model && (file = rf_model_file(*model, i)); i++)
+        if (rf_output_declare("the source of --model", file, RF_READS, error, sizeof error) < 0)
+            *model = NULL;
     if (*model)
         return 0;
     char *rest = error + strcspn(error, "\n");

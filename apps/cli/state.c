@@ -283,7 +283,7 @@ static int check_new(const char *path, const cli_track_config *c, const unsigned
     rf_step step;
     unsigned i = 0;
     rf_session *session = rf_session_open(&c->run.config, error, sizeof error);
-    cli_checkpoint_begin(&again, &c->run.config, c->run.batch, cli_track_source(c));
+    cli_checkpoint_begin(&again, &c->run.config, c->run.batch, rf_model_source(c->run.config.model));
     const int is_loaded = session && cli_checkpoint_unseal(bytes, size, &contents, &count, error, sizeof error) == 0 &&
                           cli_checkpoint_take(&again, session, contents, count, error, sizeof error) == 0;
     if (is_loaded)
@@ -305,7 +305,7 @@ static int write_new(const char *path, const cli_track_config *c, const rf_sessi
     static cli_checkpoint checkpoint;
     static cli_state_file file = {.lock = {.file = -1}};
     char error[1000] = "";
-    cli_checkpoint_begin(&checkpoint, &c->run.config, c->run.batch, cli_track_source(c));
+    cli_checkpoint_begin(&checkpoint, &c->run.config, c->run.batch, rf_model_source(c->run.config.model));
     const size_t size = cli_checkpoint_write(&checkpoint, session, NULL);
     unsigned char *bytes = malloc(size), *there = NULL;
     size_t known;

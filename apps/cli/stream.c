@@ -378,7 +378,7 @@ static int run(stream *s)
         return cli_error("track: %s", error);
     s->checkpoint.chain = cli_chain_of(s->config->run.config.description.settings);
     if (s->config->state)
-        cli_checkpoint_begin(&s->checkpoint, &s->config->run.config, s->config->run.batch, cli_track_source(s->config));
+        cli_checkpoint_begin(&s->checkpoint, &s->config->run.config, s->config->run.batch, rf_model_source(s->config->run.config.model));
     int code = load_state(s);
     if (code == CLI_OK && s->config->state && s->description->series && rf_engine_rank(s->engine) == 0)
         cli_history_open(&s->history, s->description->state, s->description->series, s->checkpoint.updates, s->config->plot != NULL);

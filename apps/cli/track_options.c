@@ -8,10 +8,8 @@
 #include <unistd.h>
 
 #include "cli.h"
-#include "file.h"
 #include "known.h"
 #include "modelspec.h"
-#include "outputs.h"
 #include "picture.h"
 #include "plot.h"
 #include "worldspec.h"
@@ -341,59 +339,6 @@ const char *cli_why(rf_status status, const rf_engine *engine, char text[CLI_WHY
     return text;
 }
 
-enum { SOURCES_MAX = 64, PATH_MAX_HERE = 1024 };
-
-/* The files of a model read so far, and their hash. */
-typedef struct sources {
-    char path[SOURCES_MAX][PATH_MAX_HERE];
-    unsigned count;
-    uint64_t hash;
-    char error[2 * RF_PATH_MAX]; /* one of them is an output */
-} sources;
-
-/* Adds a file and, after it, the headers beside it that it includes by "name"; each once. Python's _model.py has the same. */
-static void add_source(sources *s, const char *path)
-{
-    char *line = NULL, name[256], next[PATH_MAX_HERE];
-    size_t room = 0;
-    ssize_t length;
-    for (unsigned i = 0; i < s->count; i++)
-        if (strcmp(s->path[i], path) == 0)
-            return;
-    char ignored[200];
-    if (!s->error[0])
-        rf_output_declare("the source of --model", path, RF_READS, s->error, sizeof s->error);
-    FILE *file = s->count < SOURCES_MAX && strlen(path) < PATH_MAX_HERE ? rf_file_read(path, ignored, sizeof ignored) : NULL;
-    if (!file)
-        return;
-    strcpy(s->path[s->count++], path);
-    while ((length = getline(&line, &room, file)) > 0)
-        s->hash = rf_hash(s->hash, line, (size_t)length);
-    const char *slash = strrchr(path, '/');
-    const int folder = slash ? (int)(slash - path) + 1 : 0;
-    rewind(file);
-    while (getline(&line, &room, file) > 0)
-        if (sscanf(line, " # include \"%255[^\"]\"", name) == 1 && strncmp(name, "rejfilt/", strlen("rejfilt/")) != 0 &&
-            snprintf(next, sizeof next, "%.*s%s", folder, path, name) < (int)sizeof next)
-            add_source(s, next);
-    free(line);
-    fclose(file);
-}
-
-/* A model's own source, with its headers, is part of the options. */
-static const sources *sources_of(const cli_track_config *c)
-{
-    static sources s;
-    s.count = 0;
-    s.hash = 0;
-    s.error[0] = '\0';
-    if (strchr(c->model, '.') || strchr(c->model, '/'))
-        add_source(&s, c->model);
-    return &s;
-}
-
-uint64_t cli_track_source(const cli_track_config *c) { return sources_of(c)->hash; }
-
 static const cli_track_config defaults = {.run = {.steps = STEPS, .batch = 1},
                                           .pace = 15,
                                           .contrast = 1,
@@ -442,10 +387,6 @@ int cli_track_configure(cli_track_config *c, int argc, char **argv)
     int go = cli_parse(&usage, c, argc, argv);
     if (go <= 0)
         return go;
-    if (sources_of(c)->error[0]) {
-        cli_error("track: %s", sources_of(c)->error);
-        return -1;
-    }
     if (resolve(c) != CLI_OK || check_combination(c) != CLI_OK || try_run(c) != CLI_OK)
         return -1;
     if (c->data && strcmp(c->data, "-") == 0)

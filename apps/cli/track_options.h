@@ -44,9 +44,6 @@ const char *cli_health_word(const rf_step *step);
 enum { CLI_WHY = 2304 };
 const char *cli_why(rf_status status, const rf_engine *engine, char text[CLI_WHY]);
 
-/* A hash of the model's source and its own headers; 0 for a built-in model. */
-uint64_t cli_track_source(const cli_track_config *config);
-
 /* Sets the configuration from the options of a checkpoint, called `name` in messages; if `model` is not null, with
    that model file. Returns 0, or -1 after a message. */
 int cli_track_again(cli_track_config *config, const char *options, const char *name, const char *model);

@@ -75,6 +75,11 @@ RF_API int rf_description_check(const rf_description *description, int can_simul
    stays loaded. Returns NULL and fills `error`, with the compiler's messages if it failed. */
 RF_API const rf_model *rf_model_load(const char *path, char *error, size_t size);
 
+/* The hash of a loaded model's source and of the headers that it includes, without those of rejfilt and the system; 0 for other models. */
+RF_API uint64_t rf_model_source(const rf_model *model);
+/* File number `index` of these, or null past the last. */
+RF_API const char *rf_model_file(const rf_model *model, unsigned index);
+
 #ifdef __cplusplus
 }
 #endif

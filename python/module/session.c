@@ -575,27 +575,26 @@ static PyObject *session_draw(PyObject *self, PyObject *args)
 
 /* ---- Bytes ---- */
 
-/* The run in the form of a checkpoint. `source`: text of the model's source; empty if there is none. */
-static cli_checkpoint *checkpoint_of(const session_object *s, const char *source, Py_ssize_t size)
+/* The run in the form of a checkpoint. */
+static cli_checkpoint *checkpoint_of(const session_object *s, uint64_t source)
 {
     cli_checkpoint *c = PyMem_Malloc(sizeof *c);
     if (c) {
-        cli_checkpoint_begin(c, &s->config, s->batch, rf_hash(0, source, (size_t)size));
+        cli_checkpoint_begin(c, &s->config, s->batch, source);
         c->chain = s->chain; /* lent */
         c->updates = s->updates;
     }
     return c;
 }
 
-/* _save(source): a checkpoint of the command. */
-static PyObject *session_save(PyObject *self, PyObject *args)
+/* _save(): a checkpoint of the command. */
+static PyObject *session_save(PyObject *self, PyObject *unused)
 {
     session_object *s = (session_object *)self;
-    const char *source;
-    Py_ssize_t length;
-    if (!PyArg_ParseTuple(args, "y#", &source, &length) || enter(s) < 0)
+    (void)unused;
+    if (enter(s) < 0)
         return NULL;
-    cli_checkpoint *c = checkpoint_of(s, source, length);
+    cli_checkpoint *c = checkpoint_of(s, rf_model_source(s->config.model));
     const size_t size = c ? cli_checkpoint_write(c, s->session, NULL) : 0;
     unsigned char *bytes = c ? PyMem_Malloc(size) : NULL;
     if (bytes)
@@ -607,18 +606,18 @@ static PyObject *session_save(PyObject *self, PyObject *args)
     return saved;
 }
 
-/* _load(source, bytes): of _save; or the contents alone, of a file, or as version 8 pickled them. */
+/* _load(bytes, is_old): of _save; or the contents alone, of a file, or, without the source's hash, as version 8 pickled them. */
 static PyObject *session_load(PyObject *self, PyObject *args)
 {
     session_object *s = (session_object *)self;
-    const char *source;
     const unsigned char *bytes, *contents;
     char error[1024];
-    Py_ssize_t length, size;
+    Py_ssize_t size;
     size_t count;
-    if (!PyArg_ParseTuple(args, "y#y#", &source, &length, &bytes, &size) || enter(s) < 0)
+    int is_old = 0;
+    if (!PyArg_ParseTuple(args, "y#|p", &bytes, &size, &is_old) || enter(s) < 0)
         return NULL;
-    cli_checkpoint *c = checkpoint_of(s, source, length);
+    cli_checkpoint *c = checkpoint_of(s, is_old ? 0 : rf_model_source(s->config.model));
     const int is_bare = size < 8 || memcmp(bytes, "RFSTATE\n", 8) != 0;
     contents = bytes;
     count = (size_t)size;
@@ -685,7 +684,7 @@ static PyMethodDef methods[] = {
     {"_show", session_show, METH_NOARGS, NULL},
     {"_quantiles", session_quantiles, METH_VARARGS, NULL},
     {"_draw", session_draw, METH_VARARGS, NULL},
-    {"_save", session_save, METH_VARARGS, NULL},
+    {"_save", session_save, METH_NOARGS, NULL},
     {"_load", session_load, METH_VARARGS, NULL},
     {"_replay", session_replay, METH_VARARGS, NULL},
     {"_passes", session_passes, METH_VARARGS, NULL},

@@ -379,10 +379,9 @@ class Model(_rejfilt.Model):
     Parameters: type[Any]
     Settings: type[Any]
     function: Callable[..., Any] | None
-    _source: bytes
     _origin: tuple[Any, ...]
 
-    def _finish(self, origin: tuple[Any, ...], function: Callable[..., Any] | None = None, source: bytes = b"") -> Model:
+    def _finish(self, origin: tuple[Any, ...], function: Callable[..., Any] | None = None) -> Model:
         name, summary, formula, parameters, settings, outcomes, is_log, _fringe, _interchangeable, moves, _design = self._describe()
         self.name, self.summary, self.formula, self.is_log, self.moves = name, summary, formula, bool(is_log), bool(moves)
         self.outcomes = _outcomes_of(outcomes, [s[0] for s in settings])
@@ -393,7 +392,7 @@ class Model(_rejfilt.Model):
         )
         self.Parameters = tuple_type("Parameters", tuple(p.name for p in self.parameters))
         self.Settings = tuple_type("Settings", tuple(s.name for s in self.settings))
-        self.function, self._source, self._origin = function, source, origin
+        self.function, self._origin = function, origin
         self.__doc__ = (function.__doc__ if function else None) or summary
         return self
 
@@ -682,25 +681,6 @@ def _in_python(message: str) -> str:
     return message.replace("description.dim is 0", "the number of parameters is 0").replace("description.", "")
 
 
-def _read_source(path: str) -> bytes:
-    """A model's source and, after it, the headers beside it that it includes by "name"; each once. The command does the same."""
-    found: dict[str, bytes] = {}
-
-    def add(path: str) -> None:
-        try:
-            with open(path, "rb") as file:
-                found[path] = file.read()
-        except OSError:
-            return
-        for name in re.findall(rb'^[ \t]*#[ \t]*include[ \t]*"([^"\n]+)"', found[path], re.M):
-            following = path[: path.rfind("/") + 1] + os.fsdecode(name)
-            if not name.startswith(b"rejfilt/") and following not in found:
-                add(following)
-
-    add(path)
-    return b"".join(found.values())
-
-
 def _find(what: str | os.PathLike[str] | Model) -> Model:
     if isinstance(what, Model):
         return what
@@ -712,7 +692,7 @@ def _find(what: str | os.PathLike[str] | Model) -> Model:
         path = _write_source(text) if "\n" in text else text
         made = Model()
         made._use_file(path)
-        return made._finish((text,), None, _read_source(path))
+        return made._finish((text,))
     if text not in _builtin:
         if text not in models():
             raise Refused(f"there is no model '{text}'; there are {', '.join(models())}")

@@ -506,7 +506,7 @@ class Tracker(_rejfilt.Session):
     # ---- Bytes ----
 
     def _parts(self) -> tuple[Any, ...]:
-        return self._options, self._save(self.model._source), self._asked
+        return self._options, self._save(), self._asked
 
     def _added(self) -> dict[str, Any]:
         """Attributes of a subclass, or from outside."""
@@ -534,7 +534,7 @@ class Tracker(_rejfilt.Session):
     def save(self, path: str | os.PathLike[str], *, durable: bool = True) -> None:
         """Writes a checkpoint. `load`, and `rejfilt track --state` with the same options, continue from it byte for byte. At every
         instant there is the old file or the new one; a file that is no checkpoint is not replaced. It does not contain open questions."""
-        _rejfilt.write_state(path, self._save(self.model._source), durable)
+        _rejfilt.write_state(path, self._save(), durable)
 
     def load(self, path: str | os.PathLike[str]) -> Tracker:
         """Continues from a checkpoint that `save` or `rejfilt track --state` wrote, with the same options. Returns itself.
@@ -542,7 +542,7 @@ class Tracker(_rejfilt.Session):
         The command's options are this class's arguments; of records from a file, `design=None`."""
         contents = _rejfilt.read_state(path)
         try:
-            self._load(self.model._source, contents)
+            self._load(contents)
         except Refused as error:
             raise Refused(f"{os.fsdecode(path)}: {error}") from None
         return self
@@ -554,7 +554,7 @@ _OWN = ("model", "on_health", "anchors", "_options", "_columns")
 def _made(of: type[Tracker], model: Model, options: dict[str, Any], contents: bytes, asked: int, is_old: bool = False) -> Tracker:
     tracker = of.__new__(of)
     Tracker.__init__(tracker, model, **options)  # a subclass may have other arguments
-    tracker._load(b"" if is_old else model._source, contents)
+    tracker._load(contents, is_old)
     if asked:
         tracker.ask(asked)
     return tracker

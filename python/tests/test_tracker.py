@@ -23,7 +23,7 @@ BELIEFS = ("gaussian", "mixture", "particles:200", "grid", "auto")
 
 
 def state(tracker):
-    return tracker._save(b"")
+    return tracker._save()
 
 
 def feed(tracker, count, seed=1):
@@ -542,7 +542,7 @@ class Classes(unittest.TestCase):
         """What was never opened, or is opened again, says so."""
         table = np.ones((1, 1)), np.ones(1)
         for method, arguments in (("tell", (1,)), ("_ask", (1,)), ("_show", ()), ("_replay", (*table, None, 0, np.ones(40), 1.0, False)), ("_passes", table), ("_score", (*table, None, 1)),
-                                  ("_simulate", (1, 1, np.zeros(7), False, 0, 1, np.ones(40))), ("_save", (b"",)), ("_draw", (np.ones(1), 0)), ("_quantiles", (0.5,)), ("_tell_batch", (table[1], None, None))):  # fmt: skip
+                                  ("_simulate", (1, 1, np.zeros(7), False, 0, 1, np.ones(40))), ("_save", ()), ("_draw", (np.ones(1), 0)), ("_quantiles", (0.5,)), ("_tell_batch", (table[1], None, None))):  # fmt: skip
             with self.assertRaisesRegex(Refused, "not open"):
                 getattr(Tracker.__new__(Tracker), method)(*arguments)
         with self.assertRaisesRegex(Refused, "not made"):

@@ -17,25 +17,21 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "cache.h"
+#include "file.h"
 #include "load.h"
 #include "machine.h"
 #include "simd/targets.h"
 
 enum { ENVIRONMENT_WORDS_MAX = 64, STACK_WANTED = 1 << 20 };
 
-typedef struct job {
-    pid_t pid;
-    int output;
-} job;
-
-/* The child process's answer; a message of that length follows. */
+/* The child process's answer; a message or, if all went well, the names of the source's files follow. */
 typedef struct answer {
     int status;
     hash key;
+    uint64_t source;
     size_t length;
 } answer;
 
@@ -43,10 +39,13 @@ typedef struct answer {
 typedef struct loaded {
     hash key;
     rf_model model;
+    uint64_t source; /* hash of the user's files */
+    char *files;     /* their names, one after the other, and an empty one */
     struct loaded *next;
 } loaded;
 
 static loaded *models;
+static pthread_mutex_t one_at_a_time = PTHREAD_MUTEX_INITIALIZER;
 
 __attribute__((format(printf, 3, 4))) static int set_path(load *l, char path[PATH_MAX], const char *format, ...)
 {
@@ -137,24 +136,6 @@ static int split(load *l, const char *variable, const char *otherwise, char text
     return 0;
 }
 
-/* The environment, with English messages: hints are found by matching them. */
-static int set_environment(load *l)
-{
-    static char english[] = "LC_ALL=C";
-    size_t count = 0, kept = 0;
-    while (environ && environ[count])
-        count++;
-    l->environment = malloc((count + 2) * sizeof *l->environment);
-    if (!l->environment)
-        return rf_load_fail(l, "not enough memory to compile %s", l->name);
-    for (size_t i = 0; i < count; i++)
-        if (strncmp(environ[i], "LC_ALL=", 7) != 0)
-            l->environment[kept++] = environ[i];
-    l->environment[kept++] = english;
-    l->environment[kept] = NULL;
-    return 0;
-}
-
 /* ---- Commands ---- */
 
 static void add(words *w, const char *const more[])
@@ -165,8 +146,8 @@ static void add(words *w, const char *const more[])
 
 static const char *const only_gcc[] = {"-fsched-pressure", NULL};
 
-/* The command that compiles the model for one precision; `task` is the stage. */
-static words command(const load *l, int bits, const char *const task[])
+/* The command that compiles the model; `task` is the stage. */
+static words command(const load *l, const char *const task[])
 {
     static const char *const flags[] = {"-std=c11",
                                         "-O3",
@@ -180,22 +161,23 @@ static words command(const load *l, int bits, const char *const task[])
                                         "-Werror=implicit-function-declaration",
                                         "-DRF_MODEL_NAME=user",
                                         NULL};
-    static const char *const wide[] = {"-mprefer-vector-width=512", NULL};
-    const char *const precision[] = {bits == 32 ? "-DRF_PRECISION=32" : "-DRF_PRECISION=64", "-I", l->include, NULL};
+    static const char *const vectors[] = {"-mprefer-vector-width=512", NULL};
+    const char *const include[] = {"-I", l->include, NULL};
     words w = l->compiler;
     add(&w, flags);
     if (strcmp(rf_target_names[rf_target_best()], "avx512") == 0)
-        add(&w, wide);
+        add(&w, vectors);
     if (l->is_gcc)
         add(&w, only_gcc);
-    add(&w, precision);
+    add(&w, include);
     add(&w, l->extra.word);
     add(&w, task);
     return w;
 }
 
-/* Starts a compiler. It reads the program from a pipe and inherits the cache directory's descriptor. */
-static int start(load *l, const words *w, job *j)
+/* Starts a compiler. It reads the program for these precisions from a pipe and inherits the cache directory's descriptor. Returns the end of
+   its output, or -1. */
+static int start(load *l, const words *w, const char *const precisions[], pid_t *pid)
 {
     int in[2], out[2];
     posix_spawn_file_actions_t files;
@@ -214,16 +196,16 @@ static int start(load *l, const words *w, job *j)
     posix_spawnattr_init(&attributes);
     posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
     posix_spawnattr_setsigmask(&attributes, &l->signals);
-    int code = posix_spawnp(&j->pid, w->word[0], &files, &attributes, (char *const *)w->word, l->environment);
+    int code = posix_spawnp(pid, w->word[0], &files, &attributes, (char *const *)w->word, environ);
     posix_spawn_file_actions_destroy(&files);
     posix_spawnattr_destroy(&attributes);
     close(in[0]), close(out[1]);
-    if (code == 0 && write(in[1], l->program, strlen(l->program)) < 0)
-        code = errno == EPIPE ? 0 : errno; /* a compiler that reads nothing makes no file: reported later */
+    for (; code == 0 && *precisions; precisions++)
+        if (dprintf(in[1], "#undef RF_PRECISION\n#define RF_PRECISION %s\n%s", *precisions, l->program) < 0)
+            code = errno == EPIPE ? 0 : errno; /* a compiler that reads nothing makes no file: reported later */
     close(in[1]);
-    j->output = out[0];
     if (code == 0)
-        return 0;
+        return out[0];
     close(out[0]);
     return code == ENOENT
                ? rf_load_fail(l, "there is no compiler '%s'; install gcc, or name a compiler in CC", w->word[0])
@@ -239,41 +221,97 @@ static void add_bytes(hash *h, const char *bytes, size_t count)
     }
 }
 
-/* Waits for a job; 0 on success. Hashes its output and keeps the start of it in `text`. */
-static int finish(load *l, const job *j, hash *h, char text[TEXT_MAX])
+/* Adds a file of the user, once: what it contains is the model's source, whatever the machine and the version of rejfilt. */
+static void add_file(load *l, const char *path)
 {
-    char part[4096];
-    size_t used = 0;
-    ssize_t got;
+    char why[PATH_MAX], *line = NULL, *all;
+    size_t room = 0;
+    ssize_t length;
+    for (const char *at = l->files; at && *at; at += strlen(at) + 1)
+        if (strcmp(at, path) == 0)
+            return;
+    FILE *file = rf_file_read(path, why, sizeof why);
+    if (!file)
+        return;
+    while ((length = getline(&line, &room, file)) > 0) {
+        add_bytes(&l->source_hash, line, (size_t)length);
+        l->has_halves |= l->files_size > 0 && strstr(line, "RF_PRECISION");
+    }
+    free(line);
+    fclose(file);
+    length = (ssize_t)strlen(path) + 1;
+    if ((all = realloc(l->files, l->files_size + (size_t)length + 1))) {
+        memcpy(all + l->files_size, path, (size_t)length);
+        l->files = all;
+        l->files_size += (size_t)length;
+        all[l->files_size] = '\0';
+    }
+}
+
+/* Reads a line '# 12 "path" flags' of a preprocessor: which file follows. Those of the system and of rejfilt are not the user's. */
+static void read_marker(load *l, const char *line)
+{
+    char path[PATH_MAX], *at;
+    size_t used = 0, beside = strlen(l->include);
+    if (line[0] != '#' || line[1] != ' ' || (strtoul(line + 2, &at, 10), at == line + 2) || strncmp(at, " \"", 2) != 0)
+        return;
+    for (at += 2; *at && *at != '"' && used < sizeof path - 1; at++) {
+        unsigned byte = (unsigned char)*at;
+        int digits = 0;
+        if (byte == '\\' && sscanf(at + 1, "%3o%n", &byte, &digits) != 1)
+            byte = (unsigned char)*++at;
+        path[used++] = (char)byte;
+        at += digits;
+    }
+    path[used] = '\0';
+    if (*at == '"' && !strchr(at, '3') && path[0] != '<' && (strncmp(path, l->include, beside) != 0 || path[beside] != '/'))
+        add_file(l, path);
+}
+
+/* Waits for a compiler; 0 on success. Hashes its output if `h` is given, and keeps its start. */
+static int finish(load *l, pid_t pid, int output, hash *h, char text[TEXT_MAX])
+{
+    FILE *from = fdopen(output, "r");
+    char *line = NULL;
+    size_t room = 0, used = 0;
     int status = -1;
-    while ((got = read(j->output, part, sizeof part)) > 0 || (got < 0 && errno == EINTR)) {
-        size_t count = got > 0 ? (size_t)got : 0, kept = count < TEXT_MAX - 1 - used ? count : TEXT_MAX - 1 - used;
-        add_bytes(h, part, count);
-        memcpy(text + used, part, kept);
+    for (ssize_t got; from && (got = getline(&line, &room, from)) > 0;) {
+        const size_t count = (size_t)got, kept = count < TEXT_MAX - 1 - used ? count : TEXT_MAX - 1 - used;
+        memcpy(text + used, line, kept);
         used += kept;
+        if (!h)
+            continue;
+        add_bytes(h, line, count);
+        read_marker(l, line);
+        l->is_gcc &= strncmp(line, "#define __clang__", 17) != 0;
     }
     text[used] = '\0';
-    close(j->output);
-    while (waitpid(j->pid, &status, 0) < 0 && errno == EINTR)
+    free(line);
+    from ? fclose(from) : close(output);
+    while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
         ;
     l->is_broken |= !WIFEXITED(status) || WEXITSTATUS(status) > 1;
     return status;
 }
 
-/* Runs both commands in parallel. Returns -1 with an error if one cannot start; 1 if one fails, with its output in
-   l->output[0]. */
-static int run_both(load *l, const words *first, const words *second, hash *h)
+static const char *const nothing[] = {NULL}, *const single[] = {"32", NULL}, *const wide[] = {"64", NULL}, *const both[] = {"32", "64", NULL};
+
+/* Runs a command. Returns -1 with an error if it cannot start; 1 if it fails, with its output in l->output[0]. */
+static int run(load *l, const words *w, const char *const precisions[], hash *h)
 {
-    job a, b;
-    if (start(l, first, &a) < 0)
-        return -1;
-    int started = start(l, second, &b);
-    int failed = finish(l, &a, h, l->output[0]);
-    if (started < 0)
-        return -1;
-    if (finish(l, &b, h, l->output[failed != 0]) != 0)
-        failed = 1;
-    return failed != 0;
+    pid_t pid;
+    const int output = start(l, w, precisions, &pid);
+    return output < 0 ? -1 : finish(l, pid, output, h, l->output[0]) != 0;
+}
+
+/* Compiles for float and double at the same time. */
+static int run_both(load *l, const words *first, const words *second)
+{
+    pid_t pid;
+    const int output = start(l, second, wide, &pid), status = output < 0 ? -1 : run(l, first, single, NULL);
+    if (output < 0 || finish(l, pid, output, NULL, l->output[status == 1]) == 0)
+        return status;
+    return status < 0 ? -1 : 1;
 }
 
 static int read_all(int end, void *bytes, size_t count)
@@ -366,22 +404,28 @@ static void add_compiler(hash *h, const char *name)
     add_bytes(h, (const char *)about, sizeof about);
 }
 
-/* A hash of everything the object depends on: the compiler, the commands and the preprocessed source with all macros, which
-   include the compiler's version and the CPU's features. Returns 0 if the source does not preprocess. */
+/* A hash of everything the object depends on: the compiler, the command and the preprocessed source with all macros, which
+   include the compiler's version and the CPU's features. The source is read once for float and double; a header that is read only once
+   and distinguishes them, again for double. */
 static int make_key(load *l, hash *key)
 {
     static const char *const task[] = {"-E", "-dD", "-x", "c", "-", NULL};
-    l->is_gcc = 0; /* no key yet */
-    words first = command(l, 32, task), second = command(l, 64, task);
+    l->is_gcc = 0;
+    words w = command(l, task);
     *key = (hash){{0xcbf29ce484222325u, 0x243f6a8885a308d3u}};
-    add_compiler(key, first.word[0]);
-    for (unsigned i = 0; i < first.count; i++)
-        add_bytes(key, first.word[i], strlen(first.word[i]) + 1);
-    int status = run_both(l, &first, &second, key);
-    l->is_gcc = !strstr(l->output[0], "#define __clang__"); /* clang's output begins with it */
-    for (unsigned i = 0; only_gcc[i] && l->is_gcc; i++)
-        add_bytes(key, only_gcc[i], strlen(only_gcc[i]));
-    return status < 0 ? -1 : status == 0;
+    add_compiler(key, w.word[0]);
+    l->is_gcc = 1;
+    l->files_size = 0;
+    free(l->files);
+    l->files = NULL;
+    l->source_hash = (hash){{0, 0}};
+    if (run(l, &w, both, key) < 0 || (l->has_halves && run(l, &w, wide, key) < 0))
+        return -1;
+    add_bytes(key, (const char *)&l->source_hash, sizeof l->source_hash);
+    w = command(l, nothing);
+    for (unsigned i = 0; i < w.count; i++)
+        add_bytes(key, w.word[i], strlen(w.word[i]) + 1);
+    return 0;
 }
 
 static int fail_to_write(load *l)
@@ -397,16 +441,14 @@ static int compile_files(load *l, char file[3][96])
     const char *const task32[] = {key, "-c", "-x", "c", "-", "-o", file[0], NULL};
     const char *const task64[] = {key, "-c", "-x", "c", "-", "-o", file[1], NULL};
     const char *const task[] = {"-shared", "-Wl,-z,defs", "-Wl,-Bsymbolic", "-o", file[2], file[0], file[1], NULL};
-    words first = command(l, 32, task32), second = command(l, 64, task64), link = l->compiler;
-    hash ignored = {{0}};
-    job j;
+    words first = command(l, task32), second = command(l, task64), link = l->compiler;
     add(&link, l->extra.word);
     add(&link, task);
     l->is_broken = 0;
-    int status = run_both(l, &first, &second, &ignored);
+    int status = run_both(l, &first, &second);
     int is_made = access(file[0], F_OK) == 0 && access(file[1], F_OK) == 0;
     if (status == 0 && is_made) {
-        status = start(l, &link, &j) < 0 ? -1 : finish(l, &j, &ignored, l->output[0]) != 0;
+        status = run(l, &link, nothing, NULL);
         is_made = access(file[2], F_OK) == 0;
     }
     if (status != 0)
@@ -419,73 +461,59 @@ static int compile_files(load *l, char file[3][96])
 
 /* ---- The cache: KEY.so, an object and after it the hash of its key and its bytes, written once it was tried ---- */
 
-/* Reads the object if it is ours alone: no link, and without permissions for others. Returns its bytes, or null. */
-static char *read_object(const char *path, size_t *size)
-{
-    struct stat s;
-    const int file = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-    char *bytes = NULL;
-    if (file >= 0 && fstat(file, &s) == 0 && S_ISREG(s.st_mode) && s.st_uid == geteuid() && (s.st_mode & 07777) == 0600 && s.st_size > 0 &&
-        (bytes = malloc((size_t)s.st_size)) && read_all(file, bytes, *size = (size_t)s.st_size) < 0) {
-        free(bytes);
-        bytes = NULL;
-    }
-    if (file >= 0)
-        close(file);
-    return bytes;
-}
-
-/* Is the object as it was written, for this key? An object that others could have changed, or a damaged one, is made again, not run. */
+/* Is the object as it was written, for this key? A damaged one is made again, not run. Nobody else can write in the directory. */
 static int is_sound(const load *l, const hash *key)
 {
-    size_t size = 0;
-    char *bytes = read_object(l->object, &size);
+    char why[PATH_MAX];
+    uint64_t size = 0;
+    const int file = rf_file_open(l->object, &size, why, sizeof why);
+    char *bytes = file >= 0 && size > sizeof *key ? malloc(size) : NULL;
     hash h = *key;
-    if (bytes && size > sizeof h)
+    int is_same = bytes && read_all(file, bytes, size) == 0;
+    if (is_same) {
         add_bytes(&h, bytes, size - sizeof h);
-    const int is_same = bytes && size > sizeof h && memcmp(bytes + size - sizeof h, &h, sizeof h) == 0;
+        is_same = memcmp(bytes + size - sizeof h, &h, sizeof h) == 0;
+    }
     free(bytes);
+    if (file >= 0)
+        close(file);
     return is_same;
 }
 
 static int seal(const char *path, const hash *key)
 {
-    size_t size = 0;
+    char part[4096];
+    ssize_t got = -1;
     hash h = *key;
-    char *bytes = chmod(path, 0600) == 0 ? read_object(path, &size) : NULL;
-    const int file = bytes ? open(path, O_WRONLY | O_APPEND | O_CLOEXEC) : -1;
-    if (bytes)
-        add_bytes(&h, bytes, size);
-    const int is_written = file >= 0 && write(file, &h, sizeof h) == (ssize_t)sizeof h;
-    free(bytes);
+    const int file = open(path, O_RDWR | O_APPEND | O_CLOEXEC);
+    while (file >= 0 && (got = read(file, part, sizeof part)) > 0)
+        add_bytes(&h, part, (size_t)got);
+    const int is_written = got == 0 && fchmod(file, 0600) == 0 && write(file, &h, sizeof h) == (ssize_t)sizeof h;
     return (file >= 0 && close(file) != 0) || !is_written ? -1 : 0;
 }
 
-/* Removes what processes left that were killed: their folders, which nobody holds locked, and temporary files older than an hour; and
-   receipts of earlier versions. */
+static void remove_folder(const char *folder)
+{
+    char path[PATH_MAX];
+    DIR *files = opendir(folder);
+    for (struct dirent *file; files && (file = readdir(files));)
+        if (snprintf(path, sizeof path, "%s/%s", folder, file->d_name) < (int)sizeof path)
+            unlink(path);
+    if (files)
+        closedir(files);
+    rmdir(folder);
+}
+
+/* Removes the folders of killed processes, which nobody holds locked. */
 static void sweep(const load *l)
 {
+    char path[PATH_MAX];
     DIR *all = opendir(l->place);
     for (struct dirent *one; all && (one = readdir(all));) {
-        char path[PATH_MAX], inside[PATH_MAX + NAME_MAX + 2];
-        struct stat s;
-        const size_t length = strlen(one->d_name);
-        const int is_part = (length > 4 && strcmp(one->d_name + length - 4, ".tmp") == 0) || strstr(one->d_name, ".cubin.");
         snprintf(path, sizeof path, "%s/%s", l->place, one->d_name);
-        if (strstr(one->d_name, ".made") || (is_part && lstat(path, &s) == 0 && time(NULL) - s.st_mtime > 3600))
-            unlink(path);
-        if (strncmp(one->d_name, "tmp.", 4) != 0)
-            continue;
-        const int folder = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-        DIR *files = folder >= 0 && flock(folder, LOCK_EX | LOCK_NB) == 0 ? opendir(path) : NULL;
-        for (struct dirent *file; files && (file = readdir(files));) {
-            snprintf(inside, sizeof inside, "%s/%s", path, file->d_name);
-            unlink(inside);
-        }
-        if (files) {
-            closedir(files);
-            rmdir(path);
-        }
+        const int folder = strncmp(one->d_name, "tmp.", 4) == 0 ? open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC) : -1;
+        if (folder >= 0 && flock(folder, LOCK_EX | LOCK_NB) == 0)
+            remove_folder(path);
         if (folder >= 0)
             close(folder);
     }
@@ -493,42 +521,39 @@ static void sweep(const load *l)
         closedir(all);
 }
 
-/* Compiles the object of `key` in a folder of its own and tries it: it appears in the cache complete, or not at all. The key must be the
-   same afterwards: the source did not change meanwhile. */
+static void name_object(load *l, const hash *key)
+{
+    snprintf(l->object, sizeof l->object, "%s/%016" PRIx64 "%016" PRIx64 ".so", l->place, key->half[0], key->half[1]);
+}
+
+/* Compiles the object of `key` in a locked folder of its own and tries it: it appears in the cache complete, or not at all. The key must be
+   the same afterwards: the source did not change meanwhile. */
 static int make_object(load *l, const hash *key)
 {
     static const char *const names[] = {"32.o", "64.o", "model.so"};
-    char folder[64], file[3][96], object[sizeof l->object];
-    struct stat s;
+    char folder[64], file[3][96];
     hash after;
-    int lock = -1;
+    snprintf(folder, sizeof folder, "%s/tmp.XXXXXX", l->place);
+    flock(l->directory, LOCK_EX); /* nobody sweeps before the folder is locked */
     sweep(l);
-    for (int tries = 0; lock < 0 && tries < 9; tries++) { /* another process may sweep before the folder is locked */
-        snprintf(folder, sizeof folder, "%s/tmp.XXXXXX", l->place);
-        if (!mkdtemp(folder))
-            return fail_to_write(l);
-        lock = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-        if (lock >= 0 && (flock(lock, LOCK_EX | LOCK_NB) != 0 || fstat(lock, &s) != 0 || s.st_nlink == 0)) {
-            close(lock);
-            lock = -1;
-        }
-    }
+    const int lock = mkdtemp(folder) ? open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+    int status = lock < 0 ? fail_to_write(l) : 0;
+    flock(lock, LOCK_EX);
+    flock(l->directory, LOCK_UN);
     for (int i = 0; i < 3; i++)
         snprintf(file[i], sizeof file[i], "%s/%s", folder, names[i]);
-    int status = lock < 0 ? fail_to_write(l) : compile_files(l, file);
-    if (status == 0 && (make_key(l, &after) != 1 || memcmp(&after, key, sizeof after) != 0))
+    status = status == 0 ? compile_files(l, file) : status;
+    if (status == 0 && (make_key(l, &after) < 0 || memcmp(&after, key, sizeof after) != 0))
         status = rf_load_fail(l, "%s changed while it was compiled; try again", l->name);
-    memcpy(object, l->object, sizeof object);
     memcpy(l->object, file[2], sizeof l->object);
     status = status == 0 ? rf_load_try(l) : status;
-    memcpy(l->object, object, sizeof object);
+    name_object(l, key);
     if (status == 0 && (seal(file[2], key) < 0 || rename(file[2], l->object) != 0))
         status = fail_to_write(l);
-    for (int i = 0; i < 3; i++)
-        unlink(file[i]);
-    rmdir(folder);
-    if (lock >= 0)
+    if (lock >= 0) {
+        remove_folder(folder);
         close(lock);
+    }
     return status;
 }
 
@@ -540,11 +565,6 @@ static const rf_model *find_loaded(const hash *key)
         if (memcmp(&m->key, key, sizeof *key) == 0)
             return &m->model;
     return NULL;
-}
-
-static void name_object(load *l, const hash *key)
-{
-    snprintf(l->object, sizeof l->object, "%s/%016" PRIx64 "%016" PRIx64 ".so", l->place, key->half[0], key->half[1]);
 }
 
 /* Makes sure that a tested object, or a loaded model, exists under the key. */
@@ -567,20 +587,21 @@ static void serve(load *l, int end)
     do /* keep descriptors 0, 1 and 2 taken */
         nowhere = open("/dev/null", O_RDWR | O_CLOEXEC);
     while (nowhere >= 0 && nowhere < 3);
+    setenv("LC_ALL", "C", 1); /* hints are found by matching English messages */
     l->error[0] = '\0';
     a.status = prepare(l, &a.key);
-    a.length = strnlen(l->error, l->size - 1);
+    a.source = l->source_hash.half[0];
+    a.length = a.status < 0 ? strnlen(l->error, l->size - 1) : l->files_size;
     ssize_t written = write(end, &a, sizeof a);
     if (written > 0)
-        written = write(end, l->error, a.length);
+        written = write(end, a.status < 0 ? l->error : l->files, a.length);
     _exit(written < 0);
 }
 
 /* Has a child process prepare the model. Works even if the caller ignores SIGCHLD or reaps our child. */
-static int have_prepared(load *l, hash *key)
+static int have_prepared(load *l, answer *a)
 {
     int ends[2];
-    answer a = {0};
     sigset_t all, held;
     if (pipe2(ends, O_CLOEXEC) != 0)
         return rf_load_fail(l, "cannot compile %s: %s", l->name, strerror(errno));
@@ -592,37 +613,42 @@ static int have_prepared(load *l, hash *key)
     int why = errno;
     pthread_sigmask(SIG_SETMASK, &held, NULL);
     close(ends[1]);
-    int is_answered = child > 0 && read_all(ends[0], &a, sizeof a) == 0 && a.length < l->size &&
-                      read_all(ends[0], l->error, a.length) == 0;
+    int is_answered = child > 0 && read_all(ends[0], a, sizeof *a) == 0 && (a->status == 0 || a->length < l->size);
+    if (is_answered && a->status == 0)
+        l->files = calloc(1, a->length + 1);
+    char *to = is_answered && a->status == 0 ? l->files : l->error;
+    is_answered = is_answered && to && read_all(ends[0], to, a->length) == 0;
     close(ends[0]);
     while (child > 0 && waitpid(child, NULL, 0) < 0 && errno == EINTR)
         ;
     if (!is_answered)
         return rf_load_fail(l, "cannot compile %s in a process of its own: %s", l->name,
                             child < 0 ? strerror(why) : "it was killed");
-    l->error[a.length] = '\0';
-    *key = a.key;
-    return a.status;
+    to[a->length] = '\0';
+    return a->status;
 }
 
 static const rf_model *load_model(load *l)
 {
-    hash key;
+    answer a = {0};
     if (find_source(l) < 0 || write_program(l) < 0 || find_include(l) < 0 || find_cache(l) < 0 ||
         split(l, "CC", "cc", l->compiler_text, &l->compiler) < 0 ||
-        split(l, "REJFILT_MODEL_FLAGS", "", l->extra_text, &l->extra) < 0 || set_environment(l) < 0 ||
-        have_prepared(l, &key) < 0)
+        split(l, "REJFILT_MODEL_FLAGS", "", l->extra_text, &l->extra) < 0 ||
+        have_prepared(l, &a) < 0)
         return NULL;
-    const rf_model *known = find_loaded(&key);
+    const rf_model *known = find_loaded(&a.key);
     if (known)
         return known;
-    name_object(l, &key);
+    name_object(l, &a.key);
     loaded *one = malloc(sizeof *one);
     if ((one ? rf_load_open(l, &one->model) : rf_load_fail(l, "not enough memory to load %s", l->name)) < 0) {
         free(one);
         return NULL;
     }
-    one->key = key;
+    one->key = a.key;
+    one->source = a.source;
+    one->files = l->files;
+    l->files = NULL;
     one->next = models;
     models = one;
     return &one->model;
@@ -631,7 +657,6 @@ static const rf_model *load_model(load *l)
 /* Blocks signals of this thread, so that no incomplete files stay behind. */
 const rf_model *rf_model_load(const char *path, char *error, size_t size)
 {
-    static pthread_mutex_t one_at_a_time = PTHREAD_MUTEX_INITIALIZER;
     static const int held[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
     char nobody_reads[1];
     sigset_t set;
@@ -654,8 +679,33 @@ const rf_model *rf_model_load(const char *path, char *error, size_t size)
     pthread_sigmask(SIG_SETMASK, &l->signals, NULL);
     if (l->directory >= 0)
         close(l->directory);
-    free(l->environment);
+    free(l->files);
     free(l);
     pthread_mutex_unlock(&one_at_a_time);
     return model;
+}
+
+static const loaded *loaded_of(const rf_model *model)
+{
+    pthread_mutex_lock(&one_at_a_time);
+    const loaded *m = models; /* none is ever removed */
+    while (m && &m->model != model)
+        m = m->next;
+    pthread_mutex_unlock(&one_at_a_time);
+    return m;
+}
+
+uint64_t rf_model_source(const rf_model *model)
+{
+    const loaded *m = loaded_of(model);
+    return m ? m->source : 0;
+}
+
+const char *rf_model_file(const rf_model *model, unsigned index)
+{
+    const loaded *m = loaded_of(model);
+    const char *at = m ? m->files : "";
+    for (; *at && index > 0; index--)
+        at += strlen(at) + 1;
+    return *at ? at : NULL;
 }

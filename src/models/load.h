@@ -35,7 +35,10 @@ typedef struct load {
     char compiler_text[PATH_MAX], extra_text[PATH_MAX];
     char output[2][TEXT_MAX]; /* output of the two compilers */
     int is_broken;            /* a compiler ended abnormally */
-    char **environment;
+    char *files;              /* names of the user's files, one after the other, and an empty one */
+    size_t files_size;        /* without the last */
+    hash source_hash;         /* of their bytes */
+    int has_halves;           /* a header distinguishes precisions */
     sigset_t signals; /* the mask to restore */
     char *error;
     size_t size;

@@ -24,7 +24,7 @@ static void run_track(int argc, char **argv)
     cli_track_config config;
     static cli_checkpoint checkpoint;
     if (cli_track_configure(&config, argc, argv) == 1)
-        cli_checkpoint_begin(&checkpoint, &config.run.config, config.run.batch, cli_track_source(&config));
+        cli_checkpoint_begin(&checkpoint, &config.run.config, config.run.batch, rf_model_source(config.run.config.model));
 }
 
 /* The other subcommands read files, so the last word is a file that does not exist. */

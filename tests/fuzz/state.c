@@ -50,7 +50,7 @@ static void go_on_from(const uint8_t *bytes, size_t count)
     config.run.config.belief = beliefs[(bytes[0] >> 4 & 7) % 5];
     config.run.config.is_float = (bytes[0] & 1) && (bytes[0] >> 4 & 7) % 5 == 0;
     static cli_checkpoint checkpoint;
-    cli_checkpoint_begin(&checkpoint, &config.run.config, config.run.batch, cli_track_source(&config));
+    cli_checkpoint_begin(&checkpoint, &config.run.config, config.run.batch, rf_model_source(config.run.config.model));
     const size_t length = strlen(checkpoint.options);
     rf_writer w = {state, RF_SEAL};
     rf_write_bytes(&w, "RFRUN 9\n", 8);
