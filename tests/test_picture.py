@@ -148,7 +148,7 @@ class Html(unittest.TestCase):
             def picture(name, parts):
                 for i, part in enumerate(parts):
                     plot = [f"--plot={folder}/{name}.html"] if i == 0 or i + 1 == len(parts) else []
-                    done = subprocess.run([COMMAND, "track", "--drift=0.01", "--state-every=10", f"--state={folder}/{name}.state", *plot], capture_output=True,
+                    done = subprocess.run([COMMAND, "track", "--drift=0.01", "--state-every=10", f"--state={folder}/{name}.state", *(["--continue=new"] if i > 0 else []), *plot], capture_output=True,
                                           input="t,x_,outcome\n" + "".join(part), text=True, timeout=120)
                     self.assertEqual(done.returncode, 0, done.stderr)
                 return pathlib.Path(folder, f"{name}.html").read_bytes()

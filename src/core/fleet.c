@@ -26,7 +26,7 @@ rf_status RF(fleet_update)(RF(filter) *const filters[], uint32_t count, const RF
     for (uint32_t i = 0; i < count; i++) {
         const int is_first = i == 0; /* validate once what all filters share */
         rf_status status = !is_first && filters[i] && filters[i]->tally.dim == model->dim ? RF_OK : RF(charts_check)(filters[i], model);
-        if (status >= 0 && filters[i]->tally.update == UINT32_MAX)
+        if (status >= 0 && filters[i]->tally.update == 0xffffffffu)
             status = RF_REFUSED_USED_UP;
         if (status >= 0 && is_first)
             status = RF(options_check)(model, options, engine);

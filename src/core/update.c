@@ -640,7 +640,7 @@ rf_status RF(update)(RF(filter) *filter, const RF(model) *model, const rf_real r
         return status;
     if (!records)
         return RF_REFUSED_NULL;
-    if (filter->tally.update == UINT32_MAX)
+    if (filter->tally.update == 0xffffffffu)
         return RF_REFUSED_USED_UP;
     status = RF(options_check)(model, options, engine);
     if (status < 0)

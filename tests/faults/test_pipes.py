@@ -1,5 +1,5 @@
 """Pipes that close, clog or stop in the middle of a line, and signals: python3 tests/faults/test_pipes.py [path/to/rejfilt] [-v]"""
-import itertools, os, pathlib, random, signal, subprocess, sys, time, unittest
+import itertools, os, pathlib, random, select, signal, subprocess, sys, time, unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
 from tracking import COMMAND, LONGEST, Live, Run, is_sanitized, memory, position, preloading, track
@@ -82,7 +82,10 @@ class Resumption(Run):
         ours, theirs = os.openpty()
         done = subprocess.run([COMMAND, "track", *self.options, f"--state={state}"], input=lines[17].encode(), stdout=subprocess.DEVNULL, stderr=theirs, timeout=LONGEST)
         os.close(theirs)
-        said = os.read(ours, 1000).decode().replace("\r", "")
+        said = b""
+        while said.count(b"\n") < 2 and select.select([ours], [], [], 1)[0]:
+            said += os.read(ours, 1000)
+        said = said.decode().replace("\r", "")
         os.close(ours)
         self.assertEqual((done.returncode, said), (0, f"{state}: 17 records are known; the run continues with record 18\nrejfilt: track: standard input: 0 known, 1 new\n"))
 

@@ -900,7 +900,7 @@ extern "C" __global__ void rejfilt_check(const __grid_constant__ RF(device_fleet
         const rf_status status =
             RF(records_check)(&model, fleet.records + (size_t)i * (model.settings + 1u), 1, &fleet.options);
         const RF(filter) *filter = (const RF(filter) *)(fleet.filters + (size_t)(fleet.which ? fleet.which[i] : i) * fleet.stride);
-        if (status < 0 || filter->tally.update == UINT32_MAX)
+        if (status < 0 || filter->tally.update == 0xffffffffu)
             fleet.answer[1] = status < 0 ? status : RF_REFUSED_USED_UP;
     }
 }
