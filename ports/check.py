@@ -129,7 +129,8 @@ def measure(name, chip, work, settings):
 
     code = MachineCode(run(f"{prefix}objdump -d {at}.elf"), firmware["indirect"])
     never = {"the world": ["measure", "show"], **firmware["never"]}
-    begin, end = (code.address[function] for function in firmware["update"])
+    update, after = map(code.symbol, firmware["update"])
+    begin, end = code.address[update], code.address[after]
     output = run(f"{board} -kernel {at}.elf -plugin {work}/count.so,begin={begin:x},end={end:x},out={at}.count").splitlines()
     times, mean, most = map(int, open(f"{at}.count").read().split())
     if times != EXPERIMENTS or not output[-1].endswith("stack"):
@@ -145,7 +146,7 @@ def measure(name, chip, work, settings):
         "stack": stack,
         "update": stack - mains,
         "bound": code.depth("main", sum(never.values(), [])) - code.frame["main"],
-        "cases": {case: code.depth(firmware["update"][0], sum((names for other, names in never.items() if other != case), [])) for case in firmware["never"]},
+        "cases": {case: code.depth(update, sum((names for other, names in never.items() if other != case), [])) for case in firmware["never"]},
         "instructions": mean,
         "most": most,
         "same": output[:-1] == settings,

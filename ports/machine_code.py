@@ -66,6 +66,13 @@ class MachineCode:
             called = called.union(*matches)
         return called
 
+    def symbol(self, name):
+        """The linker's name of a function: its own, or with the macros that headers make part of it, as in rfi_learn_01010."""
+        found = [name] if name in self.address else [symbol for symbol in self.address if symbol.startswith(name + "_")]
+        if len(found) != 1:
+            raise SystemExit(f"ports: {name} is the name of {' and '.join(sorted(found)) or 'no function'}")
+        return found[0]
+
     def depth(self, name, never, path=()):
         """The most bytes of stack used by `name` and everything it calls. Functions whose names begin with one of `never`
         are taken as not called."""
