@@ -63,6 +63,8 @@ static RF_APART void evaluate(learning *l, unsigned i)
     if (!(one >= RF32_SMALLEST_NORMAL && second <= RF32_LARGEST))
         return;
     const float mean = first / one, variance = rf32_max(second / one - mean * mean, VARIANCE_LEAST);
+    if (RF_GAUSSIANS_MAX == 1 && !(variance > VARIANCE_LEAST))
+        l->note |= RF_NOTE_FEW;
     to->weight = from->weight * one;
     to->mean = from->mean + from->sd * mean;
     to->variance = from->sd * from->sd * variance;
@@ -163,6 +165,8 @@ static float normalise(learning *l, float total)
 {
     float loss = 0;
     unsigned count = 0;
+    if (RF_GAUSSIANS_MAX == 1) /* its share is 1, and evaluate() has noted the rest */
+        return l->after[0].loss;
     for (unsigned i = 0; i < l->count; i++) {
         posterior p = l->after[i];
         p.weight /= total;
