@@ -80,6 +80,7 @@ refused "ranks with other tasks" "disagree" $mpi -np 1 $track --seed 1 : -np 1 $
 # Ranks that were started differently; the message says in what.
 model() { # NAME FACTOR: a coin of FACTOR * x
     cat >"$folder/$1.c" <<END
+#include "rejfilt/model.h"
 static const rf_description description = {.name = "mine", .dim = 1, .settings = 0, .outcomes = 2, .parameter = {{"w", RF_BOUNDED, 0, 1, 0}}};
 static rf_real likelihood(const rf_real x[], const rf_real setting[], rf_real outcome)
 {
