@@ -608,7 +608,7 @@ class Option(Test):
     def test_recovery(self):
         for recovery in (0, 0.1, 0.5):
             lines = steps("--recovery", str(recovery), "--attempts=2", "--strict", "--drift=0", "--steps=200")
-            growth = [(b["parameters"][0]["sd"] / a["parameters"][0]["sd"]) ** 2
+            growth = [(b["parameters"][0]["chart_sd"] / a["parameters"][0]["chart_sd"]) ** 2
                       for a, b in zip(lines, lines[1:]) if b["notes"] & NOTE_WIDENED]
             self.assertGreater(len(growth), 5)
             for ratio in growth:

@@ -22,7 +22,7 @@ def tables():
     for path in sorted(CLI.glob("*.c")):
         text = re.sub(r'#include "(\w+_options\.def)"', lambda m: (CLI / m[1]).read_text(), path.read_text())
         rows = {name: re.findall(r'\{"([^"]*)", "([^"]*)",(?:(?!\{").)*?\bCLI_([A-Z]\w+)', body, re.S)
-                for name, body in re.findall(r"static const cli_option (\w+)\[\] = \{(.*?)\n\};", text, re.S)}
+                for name, body in re.findall(r"static (?:const )?cli_option (\w+)\[\] = \{(.*?)\n\};", text, re.S)}
         for command, body in re.findall(r'static const cli_usage \w+ = \{\s*"([^"]+)",(.*?)\n\};', text, re.S):
             table = next(name for name in rows if re.search(rf"\b{name},", body))
             found[command] = [(name, kind) for name, argument, kind in rows[table] if kind in INPUTS + OUTPUTS]

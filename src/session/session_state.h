@@ -16,7 +16,7 @@
 #include "rejfilt/detail/precision.h"
 #undef RF_BITS
 
-#define UPDATES_MAX (UINT32_MAX - 8) /* of a belief: a record takes one number, a reaction of health another */
+#define UPDATES_MAX (0xffffffffu - 8) /* of a belief: a record takes one number, a reaction of health another */
 
 enum { ANCHORS_MAX = 32 }; /* per batch: bits of rf_moving.anchors */
 

@@ -274,7 +274,7 @@ RF_APART rf_status rf_session_ask(rf_session *session, uint32_t count, rf_record
     const unsigned dim = s->model.dim;
     if (!s->design || count == 0 || count > RF_ASK_MAX)
         return RF_REFUSED_OPTIONS;
-    if (s->now.experiments > UINT32_MAX - 2 * RF_ASK_MAX)
+    if (s->now.experiments > 0xffffffffu - 2 * RF_ASK_MAX)
         return RF_REFUSED_USED_UP;
     if (make_room(s, count) < 0)
         return RF_REFUSED_ENGINE;
@@ -350,7 +350,7 @@ static uint32_t gather(const rf_session *s, const rf_record records[], uint32_t 
 
 int rf_session_is_used_up(const rf_session *s)
 {
-    return rf_kind_of(s->belief)->updates(s->belief) >= UPDATES_MAX || s->now.experiments > UINT32_MAX - RF_BATCH_MAX;
+    return rf_kind_of(s->belief)->updates(s->belief) >= UPDATES_MAX || s->now.experiments > 0xffffffffu - RF_BATCH_MAX;
 }
 
 /* Brings the copy `ahead` to the time of the records. */
