@@ -130,8 +130,8 @@ class Outputs(unittest.TestCase):
             before = path.read_bytes()
             self.refused("classify", "--data=mnist", f"--out={path}")
             self.assertEqual(path.read_bytes(), before)
-        pathlib.Path("m.c").write_text('#include "table.html"\n')
-        pathlib.Path("table.html").write_text("double x;\n")
+        pathlib.Path("m.c").write_text('#include "table.html"\n' + (ROOT / "examples/template.c").read_text())
+        pathlib.Path("table.html").write_text("/* a header of the model */\n")
         self.refused("track", "--simulate", "--model=m.c", "--plot=table.html")
         for beside in ("s.lock", "s.history"):
             pathlib.Path(beside).write_text(RECORDS)

@@ -551,6 +551,17 @@ static shown natural_of(const rf_session *s, unsigned parameter, double mean, do
     return x;
 }
 
+/* Parameters that may change places are shown in the order of the means that are shown. */
+static void order_of(const rf_session *s, const double mean[], const double covariance[], unsigned order[])
+{
+    double natural[RF_ROOM];
+    for (unsigned i = 0; i < s->model.dim; i++)
+        natural[i] = s->model.dim > 1 && s->problem->description.interchangeable > 1
+                         ? natural_of(s, i, mean[i], rf64_sqrt(covariance[RF_TRIANGLE(i) + i])).mean
+                         : mean[i];
+    rf_problem_order(s->problem, natural, order);
+}
+
 static double quantile_of(const rf_session *s, const shown *x, double p)
 {
     const rf64_chart *chart = &s->problem->charts[x->parameter];
@@ -560,12 +571,12 @@ static double quantile_of(const rf_session *s, const shown *x, double p)
 
 double rf_session_quantile(const rf_session *session, unsigned parameter, double p)
 {
-    double mean[RF_ROOM];
+    double mean[RF_ROOM], covariance[RF_TRIANGLE(RF_ROOM)];
     unsigned order[RF_ROOM];
     if (!session || parameter >= session->model.dim || !(p > 0 && p < 1))
         return NAN;
-    rf_kind_of(session->belief)->moments(session->belief, mean, NULL);
-    rf_problem_order(session->problem, mean, order);
+    rf_kind_of(session->belief)->moments(session->belief, mean, covariance);
+    order_of(session, mean, covariance, order);
     const shown x = natural_of(session, order[parameter], mean[order[parameter]], 0);
     return quantile_of(session, &x, p);
 }
@@ -589,7 +600,7 @@ RF_APART void rf_session_show(const rf_session *session, rf_step *step)
     step->dim = s->model.dim;
     step->belief = s->belief;
     rf_kind_of(s->belief)->moments(s->belief, mean, covariance);
-    rf_problem_order(s->problem, mean, order);
+    order_of(s, mean, covariance, order);
     for (unsigned i = 0; i < step->dim; i++) {
         for (unsigned j = 0; j <= i; j++) {
             const unsigned a = order[i] > order[j] ? order[i] : order[j], b = order[i] + order[j] - a;
