@@ -226,6 +226,8 @@ static rf_real never(const rf_real x[], const rf_real s[], rf_real y) { (void)x,
 static rf_real constant(const rf_real x[], const rf_real s[], rf_real y) { (void)x, (void)s, (void)y; return RF_C(0.5); }
 static rf_real nan_or_never(const rf_real x[], const rf_real s[], rf_real y) { (void)s, (void)y; return x[0] > 1 ? RF(nan)() : 0; }
 
+static rf_real nan_or_one(const rf_real x[], const rf_real s[], rf_real y) { (void)s, (void)y; return x[0] > -1 ? RF(nan)() : 1; }
+
 /* A broken model is not an outcome that is unlikely: bad values take the blame where they are most of the attempts. */
 static void bad_likelihoods_are_no_surprise(void **state)
 {
@@ -250,6 +252,13 @@ static void bad_likelihoods_are_no_surprise(void **state)
                 x.options.sampler = RF_REJECT;
                 assert_int_equal(update(&x, record, 1, NULL), cases[k].expected & ~RF_NOTE_SHORT);
             }
+    fixture x; /* most are bad, but the rest is learnt: too few were accepted, not none */
+    const rf_real record[] = {0, 0};
+    set_up_own(&x, nan_or_one, 9);
+    x.options.batches_max = 1;
+    x.options.accepted_min = x.options.attempts;
+    assert_int_equal(update(&x, record, 1, NULL) & ~RF_NOTE_FEW, RF_NOTE_SHORT | RF_NOTE_BAD);
+    assert_true(x.report.accepted >= 2 && RF(filter_mean)(x.f)[0] < 0);
 }
 
 /* An outcome that tells nothing moves random attempts by their sampling error, and is noted; whitened ones not at all. One that

@@ -527,10 +527,10 @@ RF_FN rf_status RF(conclude_for)(unsigned dim, RF(filter) *filter, RF(task) *tas
             mean[dim + i] = factor[i];
     }
     const uint32_t bad = (uint32_t)tally->nan + tally->negative + tally->infinite; /* each count ends at 65,535 */
-    if (bad) { /* if they are most of the attempts, they are why too few were accepted */
+    if (bad) { /* if they are most of the attempts, they are why nothing was learnt */
         const int is_most = 2 * bad > attempts || (RF_SAMPLER_LAST == RF_WEIGHT && bad >= 65535);
         const rf_status few = status & (RF_NOTE_WIDENED | RF_NOTE_SHORT);
-        status += RF_NOTE_BAD + (is_most && few ? RF_NOTE_BROKEN - few : 0);
+        status += RF_NOTE_BAD + (is_most && few & RF_NOTE_WIDENED ? RF_NOTE_BROKEN - few : 0);
     }
     status |= RF(hold_sd)(filter, task->model, dim, mean, mean + dim);
     RF(rests_put)(filter, dim, rest);
