@@ -230,15 +230,14 @@ static void add_file(load *l, const char *path)
     for (const char *at = l->files; at && *at; at += strlen(at) + 1)
         if (strcmp(at, path) == 0)
             return;
-    FILE *file = rf_file_read(path, why, sizeof why);
-    if (!file)
-        return;
-    while ((length = getline(&line, &room, file)) > 0) {
+    FILE *file = rf_file_read(path, why, sizeof why); /* an output of this run is not read, but is on the list: it is refused there */
+    while (file && (length = getline(&line, &room, file)) > 0) {
         add_bytes(&l->source_hash, line, (size_t)length);
         l->has_halves |= l->files_size > 0 && strstr(line, "RF_PRECISION");
     }
     free(line);
-    fclose(file);
+    if (file)
+        fclose(file);
     length = (ssize_t)strlen(path) + 1;
     if ((all = realloc(l->files, l->files_size + (size_t)length + 1))) {
         memcpy(all + l->files_size, path, (size_t)length);
