@@ -57,12 +57,12 @@ static int is_outcome(unsigned outcomes, double outcome)
 
 int rf_simulation_check(const rf_simulation *simulation, char *error, size_t size)
 {
-    const rf_description *d = &simulation->config.description;
-    const rf_world *world = &simulation->world;
-    const long steps = simulation ? simulation->steps : 0;
-    rf_problem problem;
     if (!simulation)
         return rf_fail(error, size, "there is no simulation");
+    const rf_description *d = &simulation->config.description;
+    const rf_world *world = &simulation->world;
+    const long steps = simulation->steps;
+    rf_problem problem;
     if (rf_config_refuse(&simulation->config, error, size) < 0)
         return -1;
     if (steps < 1 || (unsigned long)steps >= UINT32_MAX)

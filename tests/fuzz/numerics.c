@@ -441,7 +441,7 @@ static void design_step(world *w, input *in)
 
 /* ---- Boxes ---- */
 
-/* A uniform prior of any range, and a drift of any size. An accepted record is learnt, however often it comes and
+/* A uniform prior of any range, and a drift of any size. A possible record is learnt, however often it comes and
    however far it moves the belief to one end of the range; and the belief stays finite. */
 static void box_step(world *w, input *in)
 {
@@ -467,6 +467,7 @@ static void box_step(world *w, input *in)
         fuzz_require_message(error, sizeof error);
         return;
     }
+    int is_learning = 0;
     for (unsigned k = 0; k < 4; k++) {
         rf_real numbers[RECORD];
         rf_record record = {.time = NAN};
@@ -480,7 +481,10 @@ static void box_step(world *w, input *in)
         is_fine = is_fine && rf64_outcome_is_possible(&config.description, record.setting, record.outcome);
         for (unsigned often = 1 + below(in, 24); often > 0 && is_fine; often--) {
             const rf_status status = rf_session_tell(session, &record, 1, &step);
+            if (status == RF_REFUSED_MODEL && !is_learning && rf_config_try(&config, record.setting, error, sizeof error) < 0)
+                break; /* the first record's settings are impossible */
             fuzz_require(status >= 0);
+            is_learning = 1;
             for (unsigned i = 0; i < dim; i++)
                 fuzz_require(step.mean[i] > -0x1p500 && isfinite(step.chart_sd[i]) && step.chart_sd[i] > 0 && step.low[i] <= step.high[i]);
             fuzz_require(isfinite(step.log_evidence) && isfinite(step.loss) && step.health <= RF_FAULT);
