@@ -516,11 +516,11 @@ class Option(Test):
         self.assertIn("; the belief is one Gaussian because of --kappa\n", good(*SIMULATE, "--kappa=2", "--steps=2", "--format=text"))
         self.assertEqual(summary("--trials=2", "--steps=5", "--strict")["because"], "strict")
         self.assertEqual(steps("--belief=particles:2000"), steps("--belief=particles"))
-        means = {b: steps("--belief", b, "--steps=60")[-1]["parameters"][0] for b in ("gaussian", "mixture", "mixture:4", "auto", "particles", "particles:300", "grid", "grid:1024")}
+        means = {b: steps("--belief", b, "--steps=60")[-1]["parameters"][0] for b in ("gaussian", "mixture", "mixture:4", "particles", "particles:300", "grid", "grid:1024")}
         self.assertEqual(len({x["mean"] for x in means.values()}), 5)  # mixtures of different size agree here, and so do grids of this size and the largest
         for belief, x in means.items():
             self.assertLess(abs(x["mean"] - x["truth"]), 5 * x["sd"], belief)
-        for belief, says in (("gauss", "there is no belief 'gauss'; beliefs are gaussian, mixture[:K], auto[:K], particles[:N], grid[:N]"), ("particles:x", "the number must be 2 to "),
+        for belief, says in (("gauss", "there is no belief 'gauss'; beliefs are gaussian, mixture[:K], particles[:N], grid[:N]"), ("particles:x", "the number must be 2 to "),
                              ("gaussian:2", "takes no argument"), ("", "name is empty")):
             self.refused("track", "--simulate", f"--belief={belief}", says=f"--belief: ")
             self.refused("track", "--simulate", f"--belief={belief}", says=says)
@@ -528,10 +528,6 @@ class Option(Test):
         self.refused("track", "--simulate", "--belief=grid", "--precision=float", says="--precision is read by the belief gaussian alone")
         self.refused("track", "--simulate", "--belief=mixture", "--precision=float", says="--precision is read by the belief gaussian alone")
         self.assertNotIn("belief", steps("--belief=mixture")[0])
-        forms = {m: [line["belief"] for line in steps("--belief=auto", f"--model={m}", "--design=pgh", "--steps=30")] for m in ("coin", "rabi")}
-        self.assertEqual(set(forms["coin"]), {"gaussian"})
-        self.assertIn("particles", forms["rabi"])
-        self.assertLessEqual(set(forms["rabi"]), {"gaussian", "mixture", "particles"})
         self.assertIn("belief = particles:300\n", good("track", "--belief=particles:300", "--print-config"))
 
     def test_design(self):

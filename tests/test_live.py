@@ -684,7 +684,7 @@ class State(Test):
     def test_correlated_priors(self):
         tied = {"x1.chart_mean": 0.5, "x2.chart_mean": -1, "chart_covariance.x1.x1": 1, "chart_covariance.x2.x2": 4, "chart_covariance.x1.x2": 1.8}
         path, state = self.file("tied.json", json.dumps({"gaussians": [tied]})), self.folder / "tied.state"
-        for belief, within in (("gaussian", 1e-9), ("mixture", 1e-9), ("particles:20000", 0.05), ("auto", 1e-9)):
+        for belief, within in (("gaussian", 1e-9), ("mixture", 1e-9), ("particles:20000", 0.05)):
             self.state("import", path, "--state", state, "--model=linear", f"--belief={belief}", "--drift=0")
             (line,) = parse(track("--model=linear", "--drift=0", f"--belief={belief}", f"--state={state}", given="h1,h2,outcome\n1,0,\n"))
             (c,) = line["chart_covariances"]
@@ -753,7 +753,7 @@ class Input(Test):
 
 class Beliefs(Test):
     """Every kind works with checkpoints, questions, formats, pictures, batches and summaries."""
-    kinds = ("gaussian", "mixture:8", "auto", "particles:200", "grid")
+    kinds = ("gaussian", "mixture:8", "particles:200", "grid")
 
     def test_a_run_in_pieces(self):
         lines = simulate("--steps=40").splitlines()

@@ -805,9 +805,8 @@ static void test_modes(void **state)
     problem.prior[0] = (rf_prior){0, -1, 1};
     rf_problem_settle(&problem);
     const double truth = 0.5;
-    static const char *const names[] = {"mixture", "auto"};
-    for (unsigned b = 0; b < 2; b++) {
-        rf_belief *belief = open_or_fail(names[b], &problem);
+    {
+        rf_belief *belief = open_or_fail("mixture", &problem);
         rf_mode modes[RF_MODES_MAX];
         assert_int_equal(rf_belief_modes(belief, 0, modes), 1);
         assert_true(modes[0].share == 1 && modes[0].low < -0.9 && modes[0].high > 0.9);

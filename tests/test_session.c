@@ -16,7 +16,7 @@ typedef struct setup {
     int is_float;
 } setup;
 
-static const setup setups[] = {{"gaussian", 0}, {"gaussian", 1}, {"particles:200", 0}, {"grid", 0}, {"mixture", 0}, {"mixture:4", 1}, {"auto", 0}};
+static const setup setups[] = {{"gaussian", 0}, {"gaussian", 1}, {"particles:200", 0}, {"grid", 0}, {"mixture", 0}, {"mixture:4", 1}};
 enum { SETUPS = sizeof setups / sizeof *setups };
 
 static rf_config config_of(const char *model, const setup *with)
@@ -943,7 +943,7 @@ static rf_status in_block(const double x[], uint32_t n, const double setting[], 
 static void test_block_functions(void **state)
 {
     (void)state;
-    static const char *const beliefs[] = {"gaussian", "mixture:8", "auto:4", "particles:300", "grid:1024"}, *const names[] = {"precession", "ramsey", "linear", "decay"};
+    static const char *const beliefs[] = {"gaussian", "mixture:8", "particles:300", "grid:1024"}, *const names[] = {"precession", "ramsey", "linear", "decay"};
     static const char *const designs[] = {"risk", "pgh"};
     unsigned tried[sizeof beliefs / sizeof *beliefs] = {0};
     rf_engine *engine = rf_engine_open("simd", NULL, 0);

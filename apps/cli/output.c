@@ -171,8 +171,6 @@ static void json_step(FILE *out, const rf_description *description, const rf_ste
         cli_json_list_end(&json);
     }
     cli_json_text(&json, "health", cli_health_word(s));
-    if (s->form)
-        cli_json_text(&json, "belief", s->form);
     if (first && rf_config_because(first)) {
         cli_json_text(&json, "belief", "gaussian");
         cli_json_text(&json, "because", rf_config_because(first));

@@ -21,7 +21,7 @@ struct cli_collector {
     rf_totals totals;
     rf_trial trial;   /* the current trial, */
     int is_under_way; /* if there is one */
-    double seconds, as_gaussian, as_particles;
+    double seconds;
     errors errors[1 + RF_DESCRIBED_MAX];
     rf_gpu_trials *gpu; /* trials on a GPU; null: on this machine */
 };
@@ -101,8 +101,6 @@ int cli_collector_step(void *collector, uint32_t trial, const rf_step *step)
             e->value[e->count++] = error[kind];
     }
     c->seconds += step->seconds;
-    c->as_gaussian += step->form && strcmp(step->form, "gaussian") == 0;
-    c->as_particles += step->form && strcmp(step->form, "particles") == 0;
     return 0;
 }
 
@@ -223,7 +221,5 @@ cli_summary cli_collector_summary(cli_collector *c)
     s.told = t->lost_steps ? (double)t->told / (double)t->lost_steps : NAN;
     s.widest = rf64_from_bits(t->widest);
     s.capped = (double)t->capped / (double)t->updates;
-    s.as_gaussian = c->as_gaussian / (double)t->updates;
-    s.as_particles = c->as_particles / (double)t->updates;
     return s;
 }

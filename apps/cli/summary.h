@@ -35,7 +35,6 @@ typedef struct cli_summary {
     double told;                    /* fraction of the steps with the truth lost that health reported; NaN: none */
     double widest;                  /* largest standard deviation, in units of the prior's */
     double capped;                    /* fraction of updates with a question limited by a setting's range */
-    double as_gaussian, as_particles; /* for a belief that changes its form: fraction of steps in each form */
 } cli_summary;
 
 typedef struct cli_collector cli_collector;

@@ -257,15 +257,12 @@ static void progress(double start, double *shown, uint64_t done, uint64_t total)
 static void print_summary(const cli_track_config *c, const cli_summary *s)
 {
     const int is_gaussian = strcmp(c->run.config.belief, "gaussian") == 0;
-    const int is_auto = strncmp(c->run.config.belief, "auto", 4) == 0;
     printf("%llu trials of %ld steps, ", (unsigned long long)s->trials, c->run.steps);
     if (is_gaussian)
         printf("%u attempts per update (%.1f with top-up)%s%s", c->run.config.attempts, s->mean_attempts,
                rf_config_because(&c->run.config) ? ", one Gaussian because of --" : "", rf_config_because(&c->run.config) ? rf_config_because(&c->run.config) : "");
     else
         printf("belief %s, %.1f points per update", c->run.config.belief, s->mean_attempts);
-    if (is_auto)
-        printf(" (one Gaussian in %.1f %% of the steps, particles in %.1f %%)", 100 * s->as_gaussian, 100 * s->as_particles);
     printf(", design %s%s, seed %llu\n", c->run.config.design, c->run.config.strict ? ", strict" : "", (unsigned long long)c->run.config.seed);
     if (s->q > 0) {
         printf("squared error in units of q = %.6g, from step %ld on:\n", s->q, s->first);
@@ -316,8 +313,6 @@ static void print_json_summary(const cli_track_config *c, const cli_summary *s)
     cli_json_text(&json, "belief", c->run.config.belief);
     if (rf_config_because(&c->run.config))
         cli_json_text(&json, "because", rf_config_because(&c->run.config));
-    cli_json_real(&json, "as_gaussian", s->as_gaussian);
-    cli_json_real(&json, "as_particles", s->as_particles);
     cli_json_whole(&json, "events", s->events);
     cli_json_real(&json, "back50", s->back_soon);
     cli_json_real(&json, "back100", s->back_late);

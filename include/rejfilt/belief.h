@@ -161,8 +161,6 @@ struct rf_belief_kind {
     /* The number of updates so far. */
     uint32_t (*updates)(const rf_belief *belief);
 
-    /* OPTIONAL: its present form as a word, if the form changes between records. */
-    const char *(*form)(const rf_belief *belief);
 
     /* Writes its numbers to `bytes`, unless NULL, and returns the number of bytes. They are the same on every machine. */
     size_t (*save)(const rf_belief *belief, unsigned char *bytes);

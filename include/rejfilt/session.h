@@ -143,7 +143,6 @@ typedef struct rf_step {
     double setting[RF_DESCRIBED_MAX], outcome;                    /* of the latest record */
     rf64_report report;                                       /* of the update */
     const rf_belief *belief; /* valid until the session changes */
-    const char *form; /* the belief's present form: "gaussian", "mixture" or "particles"; null if it has only one */
     rf_health health;                                         /* result of the tests so far */
     int is_tested;              /* this step's test: 1 failed, -1 passed, 0 none */
     uint32_t widened, restarts; /* counts since the start */

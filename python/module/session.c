@@ -510,7 +510,7 @@ void row_write(double *row, const rf_description *d, const rf_step *s)
     memcpy(row, rest, sizeof rest);
 }
 
-/* _show(): a row; means and lower triangle of the covariance, in the chart; and the form of the belief. */
+/* _show(): a row; means and lower triangle of the covariance, in the chart; and the name of the belief. */
 static PyObject *session_show(PyObject *self, PyObject *ignored)
 {
     (void)ignored;
@@ -521,12 +521,12 @@ static PyObject *session_show(PyObject *self, PyObject *ignored)
         return NULL;
     rf_step step = s->last;
     rf_session_show(s->session, &step);
-    const char *form = step.form ? step.form : step.belief->kind->name;
+    const char *name = step.belief->kind->name;
     leave(s);
     row_write(row, d, &step);
     PyObject *a = tuple_of(row, row_width(d)), *b = tuple_of(step.chart_mean, d->dim),
              *c = tuple_of(step.chart_covariance, (unsigned)RF_TRIANGLE(d->dim));
-    PyObject *all = a && b && c ? Py_BuildValue("(OOOs)", a, b, c, form) : NULL;
+    PyObject *all = a && b && c ? Py_BuildValue("(OOOs)", a, b, c, name) : NULL;
     Py_XDECREF(a);
     Py_XDECREF(b);
     Py_XDECREF(c);

@@ -188,7 +188,7 @@ class Tracker(_rejfilt.Session):
     drift: likewise: the standard deviation of a step per unit of time, "learn" (("learn", 0.1) begins with 0.1), `Reverting(...)` or `Telegraph(...)`.
     chart: by name of a parameter: `Real(...)`, `Positive(...)`, `Bounded(...)`, `Periodic(...)`.
     range, cost: by name of a setting.
-    belief: "mixture", "gaussian", "particles:2000", "grid" or "auto". By default a mixture, or one Gaussian if another option
+    belief: "mixture", "gaussian", "particles:2000" or "grid". By default a mixture, or one Gaussian if another option
     needs it (attempts, sampler, ...).
     design: "auto", "risk", "pgh", "quadrature", ..., or None if settings come with the records.
     engine: "simd", "serial", "threads:2", ...: the bits are the same.
@@ -476,7 +476,7 @@ class Tracker(_rejfilt.Session):
 
     @property
     def belief(self) -> str:
-        """The present belief: "mixture", "gaussian", "particles" or "grid". With belief="auto" it changes.
+        """The belief: "mixture", "gaussian", "particles" or "grid".
 
         >>> import rejfilt
         >>> rejfilt.Tracker("precession").belief, rejfilt.Tracker("precession", attempts=100).belief

@@ -26,7 +26,7 @@ class FourWays(unittest.TestCase):
         table = records("precession", 40, seed=1)
         with tempfile.TemporaryDirectory() as folder, environment(REJFILT_CACHE=folder):
             models = [m for m in (rejfilt.model("precession"), rejfilt.model(SOURCE), in_numpy, in_numba()) if m]
-        for options in ({"belief": "gaussian"}, {"belief": "mixture"}, {"belief": "particles:500"}, {"belief": "grid"}, {"belief": "auto"},
+        for options in ({"belief": "gaussian"}, {"belief": "mixture"}, {"belief": "particles:500"}, {"belief": "grid"},
                         {"belief": "gaussian", "precision": "float"}, {"belief": "gaussian", "engine": "threads:2", "attempts": 20000}):  # fmt: skip
             runs = [rejfilt.replay(m, table, seed=1, drift=0.01, **options) for m in models]
             for model, run in zip(models[1:], runs[1:]):

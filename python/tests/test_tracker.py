@@ -19,7 +19,7 @@ from support import COMMAND, LONG, ROOT, as_csv, command, command_rows, environm
 import rejfilt
 from rejfilt import Jump, Normal, Outage, Refused, Reverting, Telegraph, Tracker
 
-BELIEFS = ("gaussian", "mixture", "particles:200", "grid", "auto")
+BELIEFS = ("gaussian", "mixture", "particles:200", "grid")
 
 
 def state(tracker):
@@ -640,7 +640,6 @@ class Shown(unittest.TestCase):
         for options, name in (
             ({}, "mixture"), ({"belief": "gaussian"}, "gaussian"), ({"attempts": 50}, "gaussian"), ({"sampler": "reject"}, "gaussian"),
             ({"strict": True}, "gaussian"), ({"precision": "float"}, "gaussian"), ({"belief": "particles:300"}, "particles"), ({"belief": "grid"}, "grid"),
-            ({"belief": "auto"}, "gaussian"),
         ):  # fmt: skip
             self.assertEqual(Tracker("precession", seed=1, **options).belief, name, options)
         tracker = Tracker("precession", seed=1, design=None, drift=0)

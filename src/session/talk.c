@@ -615,7 +615,6 @@ RF_APART void rf_session_show(const rf_session *session, rf_step *step)
         step->high[i] = quantile_of(s, &x, 0.975);
         step->truth[i] = step->error[i] = step->chart_error[i] = NAN;
     }
-    step->form = rf_kind_of(s->belief)->form ? rf_kind_of(s->belief)->form(s->belief) : NULL;
     step->step = (long)s->now.records - 1;
     step->time = s->now.time;
     show_health(s, step);

@@ -394,8 +394,7 @@ static void check_settings(const rf_description *description, const double setti
 static void design_step(world *w, input *in)
 {
     static const char *const names[] = {"auto", "pgh", "pgh-distance", "quadrature", "risk"};
-    const char *const beliefs[] = {"gaussian", "mixture:4", "particles:50", w->model.dim == 1 ? "grid:1024" : "grid:128",
-                                   "auto:4"};
+    const char *const beliefs[] = {"gaussian", "mixture:4", "particles:50", w->model.dim == 1 ? "grid:1024" : "grid:128"};
     static unsigned char bytes[1 << 22];
     rf_config config = rf_config_default(w->known);
     rf_record first, again;
@@ -403,8 +402,8 @@ static void design_step(world *w, input *in)
     double x[RF_DESCRIBED_MAX];
     config.design = names[below(in, 5)];
     const unsigned kind = byte(in);
-    config.belief = beliefs[kind >> 6 == 3 ? 4 : kind & 3];
-    config.is_float = RF_PRECISION == 32 && ((kind & 3) < 2 || kind >> 6 == 3);
+    config.belief = beliefs[kind & 3];
+    config.is_float = RF_PRECISION == 32 && (kind & 3) < 2;
     config.on_lost = (rf_on_lost)(kind >> 2 & 3);
     config.kappa = kind >> 4 & 1;
     config.sampler = kind >> 5 & 1 ? RF_WEIGHT : RF_REJECT;
@@ -445,12 +444,12 @@ static void design_step(world *w, input *in)
    however far it moves the belief to one end of the range; and the belief stays finite. */
 static void box_step(world *w, input *in)
 {
-    static const char *const beliefs[] = {"mixture:4", "mixture:1", "mixture", "auto:4"};
+    static const char *const beliefs[] = {"mixture:4", "mixture:1", "mixture"};
     const unsigned dim = w->model.dim, settings = w->model.settings;
     rf_config config = rf_config_default(w->known);
     char error[200] = "";
     rf_step step;
-    config.belief = beliefs[below(in, 4)];
+    config.belief = beliefs[below(in, 3)];
     config.on_lost = (rf_on_lost)below(in, 4);
     config.seed = byte(in);
     for (unsigned i = 0; i < dim; i++) {

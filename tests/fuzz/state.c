@@ -40,15 +40,15 @@ static void go_on_from(const uint8_t *bytes, size_t count)
     static const char records[] = "t,x_,time,outcome\n1,0.3,1,1\n2,0.3,2,0\n4,0.5,9,\n1,0.1,9,1\n3,0.7,10,1\n";
     static unsigned char state[1 << 16];
     static char data[512], path[512];
-    static const char *const beliefs[] = {"gaussian", "particles:20", "grid:1024", "mixture:4", "auto:4"};
+    static const char *const beliefs[] = {"gaussian", "particles:20", "grid:1024", "mixture:4"};
     unsigned char *back;
     size_t size;
     char error[600] = "", attempts[] = "--attempts=20", track[] = "track";
     char *arguments[] = {track, attempts, NULL};
     cli_track_config config;
     fuzz_require(cli_track_configure(&config, 2, arguments) == 1);
-    config.run.config.belief = beliefs[(bytes[0] >> 4 & 7) % 5];
-    config.run.config.is_float = (bytes[0] & 1) && (bytes[0] >> 4 & 7) % 5 == 0;
+    config.run.config.belief = beliefs[(bytes[0] >> 4 & 7) % 4];
+    config.run.config.is_float = (bytes[0] & 1) && (bytes[0] >> 4 & 7) % 4 == 0;
     static cli_checkpoint checkpoint;
     cli_checkpoint_begin(&checkpoint, &config.run.config, config.run.batch, rf_model_source(config.run.config.model));
     const size_t length = strlen(checkpoint.options);

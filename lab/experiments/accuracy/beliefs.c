@@ -15,7 +15,7 @@
    these had no warning
    - ln P(E) minus the exact one: mean and standard deviation
    - points per record
-   - Gaussians, mean; for `auto` the percentage of records with particles
+   - Gaussians, mean
    - nats lost, median; 5 % and 90 % quantiles over the runs of the most nats that were live
    - runs with a warning
 
@@ -31,7 +31,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "auto/auto.h"
 #include "lab.h"
 #include "mixture/component.h"
 #include "mixture/mixture.h"
@@ -314,7 +313,7 @@ static result run(const family *f, const char *belief, uint64_t seed, uint32_t t
                                                     16.91897760462045, 18.30703805327515, 19.67513757268249, 21.02606981748307,
                                                     22.36203249482694, 23.68479130484058, 24.99579013972863, 26.29622760486423};
     const rf_model *model = model_of(f);
-    const int is_mixture = strncmp(belief, "mixture", 7) == 0, is_auto = strncmp(belief, "auto", 4) == 0, is_passes = strcmp(belief, "passes") == 0;
+    const int is_mixture = strncmp(belief, "mixture", 7) == 0, is_passes = strcmp(belief, "passes") == 0;
     const int is_summed = f->grid[0] > 0, is_passed = strcmp(f->exact, "passes") == 0; /* otherwise by a session */
     rf_session *session = open_session(f, is_passes ? "mixture" : belief, f->by == OWN_DESIGN ? "auto" : NULL, seed, trial);
     rf_session *exact = is_summed || is_passed ? NULL : open_session(f, f->exact, f->by == PARTICLES_CHOSE ? "pgh-distance" : NULL, seed, trial);
@@ -349,7 +348,6 @@ static result run(const family *f, const char *belief, uint64_t seed, uint32_t t
         r.points += step.report.attempts / (double)f->records;
         if (is_mixture)
             r.gaussians += rf_mixture_count(rf_session_belief(session)) / (double)f->records;
-        r.gaussians += is_auto && strcmp(step.form, "particles") == 0 ? 100.0 / f->records : 0;
     }
     if (is_passes) {
         r.passes = pass_over(f, config, records);

@@ -182,7 +182,7 @@ class SMCUpdater(Distribution):
         zero_weight_thresh: Any = None,
         canonicalize: bool = True,
         *,
-        belief: str = "auto",
+        belief: str = "mixture",
         seed: Any = None,
         settings: dict[str, Setting] | None = None,
         **options: Any,
