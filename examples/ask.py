@@ -4,7 +4,7 @@
     python3 examples/ask.py [path/to/rejfilt [OPTION...]]
 
 Options go to `rejfilt track`. The qubit here is simulated: replace measure() by your instrument.
-The protocol is in docs/ask.md: one line of JSON with the question, one line with the answer, one line of
+The protocol is in docs/tracking.md: one line of JSON with the question, one line with the answer, one line of
 JSON with what is known then."""
 import json, math, random, subprocess, sys
 

@@ -4,7 +4,7 @@
 #     sh examples/ask.sh [path/to/rejfilt [OPTION...]]
 #
 # Options go to `rejfilt track`. The qubit here is simulated: replace measure() by your instrument. Questions come
-# through a pipe, answers go back through a named one. The protocol is in docs/ask.md.
+# through a pipe, answers go back through a named one. The protocol is in docs/tracking.md.
 set -eu
 rejfilt=${1:-build/rejfilt}
 [ $# -eq 0 ] || shift

@@ -347,7 +347,7 @@ RF_API rf_status rf32_tally_add(rf32_tally *total, const rf32_tally *part);
 /* ---- Update ------------------------------------------------------------------------------ */
 
 /* Options of an update. Start from rf32_options_default, which suits small machines. For weakly informative records use
-   RF_WEIGHT and 128 attempts per parameter (docs/choosing.md). */
+   RF_WEIGHT and 128 attempts per parameter (docs/tracking.md). */
 struct rf32_options {
     uint32_t attempts;     /* m: attempts of a batch */
     uint32_t accepted_min; /* more batches until this many are accepted (top-up), */
@@ -620,7 +620,7 @@ RF_API rf_status rf64_tally_add(rf64_tally *total, const rf64_tally *part);
 /* ---- Update ------------------------------------------------------------------------------ */
 
 /* Options of an update. Start from rf64_options_default, which suits small machines. For weakly informative records use
-   RF_WEIGHT and 128 attempts per parameter (docs/choosing.md). */
+   RF_WEIGHT and 128 attempts per parameter (docs/tracking.md). */
 struct rf64_options {
     uint32_t attempts;     /* m: attempts of a batch */
     uint32_t accepted_min; /* more batches until this many are accepted (top-up), */

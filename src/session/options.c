@@ -215,7 +215,7 @@ int rf_config_set(rf_config *config, const char *name, const char *value, char *
 
 /* ---- What follows from what was told ---- */
 
-enum { MIXTURE_MOVES = 3 }; /* most parameters, some moving, with which a mixture is the default: docs/choosing.md */
+enum { MIXTURE_MOVES = 3 }; /* most parameters, some moving, with which a mixture is the default: docs/tracking.md */
 
 static int is_told(const rf_config *c, const char *name)
 {

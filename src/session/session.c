@@ -13,7 +13,7 @@
 
 /* ---- Opening ---- */
 
-#define SHRINK 1.0 /* default shrink of an update; measured in docs/choosing.md */
+#define SHRINK 1.0 /* default shrink of an update; measured in docs/tracking.md */
 
 static uint32_t attempts_of(const rf_description *description) { return 128u * description->dim; }
 
