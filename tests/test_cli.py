@@ -123,8 +123,11 @@ class FrontDoor(Test):
     def test_suggestion_for_name_equals_value(self):
         self.refused(*SIMULATE, "--atempts=300", says="did you mean --attempts?")
 
+    def test_a_former_name(self):
+        self.refused("features", "--train=a.csv", says="'rejfilt features' is now 'rejfilt classify rank'")
+
     def test_help_takes_no_value(self):
-        for command in (["track"], ["state", "show"], ["compare"], ["classify"], ["classify", "fit"], ["features"], ["reproduce"], ["models"]):
+        for command in (["track"], ["state", "show"], ["compare"], ["classify"], ["classify", "fit"], ["classify", "rank"], ["reproduce"], ["models"]):
             self.refused(*command, "--help=3", says="--help takes no value")
 
     def test_a_second_file_is_refused(self):

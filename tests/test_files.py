@@ -13,7 +13,7 @@ OPTIONS = {"track": {"config": "ordinary", "data": "stream", "model": "model", "
            "compare": {"data": "stream", "model": "model"},
            "models": {},
            "classify": CLASSIFY,
-           "features": {**CLASSIFY, "csv": "output"},
+           "classify rank": {**CLASSIFY, "csv": "output"},
            "reproduce": {"out": "folder", "data": "ordinary"}}
 RECORDS = "t,x_,outcome\n3,0.1,1\n2,0.2,0\n"
 
@@ -54,7 +54,7 @@ class Files(unittest.TestCase):
             return ["reproduce", "mnist", *([] if option == "out" else [f"--out={self.folder}/out"]), f"--{option}={path}"]
         first = {"data": [], "train": [], "train-labels": [f"--train={self.folder}/images"], "plot": [f"--train={self.table}", "--explain=0"] if
                  command == "classify" else [f"--train={self.table}"], "test-labels": [f"--train={self.table}", f"--test={self.folder}/images"]}
-        return [command, *first.get(option, [f"--train={self.table}"]), f"--{option}={path}"]
+        return [*command.split(), *first.get(option, [f"--train={self.table}"]), f"--{option}={path}"]
 
     def refused(self, command, option, kind, says):
         ending = {"picture": ".svg", "replaced": ".html", "model": ".c"}.get(OPTIONS[command][option], "")
@@ -73,7 +73,7 @@ class Files(unittest.TestCase):
 
     def test_every_option_is_here(self):
         for command, options in OPTIONS.items():
-            named = re.findall(r"^  --([a-z-]+) (?:\S*FILE\S*|DIR)$|^  --([a-z-]+) (?:\S*FILE\S*|DIR) ", run(command, "--help").stdout, re.M)
+            named = re.findall(r"^  --([a-z-]+) (?:\S*FILE\S*|DIR)$|^  --([a-z-]+) (?:\S*FILE\S*|DIR) ", run(*command.split(), "--help").stdout, re.M)
             self.assertEqual({a or b for a, b in named}, set(options), command)
 
     def test_ordinary_files(self):

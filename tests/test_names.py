@@ -154,7 +154,7 @@ class Tables(Case):
 
     def test_ranking(self):
         ranking, again = self.folder / "ranking.csv", self.folder / "again.csv"
-        told = json.loads(run("features", *self.both, "--cuts=none", "--json", f"--csv={ranking}"))
+        told = json.loads(run("classify", "rank", *self.both, "--cuts=none", "--json", f"--csv={ranking}"))
         header, *rows = read(ranking.read_bytes().decode())
         self.assertEqual(header, ["rank", "feature", "asked", "variance"])
         self.assertEqual([row[1] for row in rows], [f["feature"] for f in told["ranking"]])
@@ -164,7 +164,7 @@ class Tables(Case):
 
     def test_masks_and_costs(self):
         mask, costs = self.folder / "mask", self.folder / "costs"
-        run("features", *self.both, "--cuts=none", "--keep=16", f"--out={mask}")
+        run("classify", "rank", *self.both, "--cuts=none", "--keep=16", f"--out={mask}")
         self.assertEqual({row[0] for row in read(mask.read_bytes().decode())}, set(NAMES))
         for kept in NAMES:
             with open(mask, "w", newline="", encoding="utf-8") as file:
@@ -190,7 +190,7 @@ class Tables(Case):
         """Text that is not UTF-8 is Latin-1."""
         latin, ranking = self.folder / "latin.csv", self.folder / "ranking.csv"
         latin.write_bytes("größe,b,label\n".encode("latin-1") + b"".join(b"%d,%d,%d\n" % (i % 5, i % 3, i % 2) for i in range(40)))
-        told = json.loads(run("features", f"--train={latin}", "--cuts=none", "--json", f"--csv={ranking}"))
+        told = json.loads(run("classify", "rank", f"--train={latin}", "--cuts=none", "--json", f"--csv={ranking}"))
         self.assertEqual({f["feature"] for f in told["ranking"]}, {"größe", "b"})
         self.assertIn("größe", {row[1] for row in read(ranking.read_bytes().decode())})
 
@@ -198,7 +198,7 @@ class Tables(Case):
     def test_pandas(self):
         out, ranking = self.folder / "out.csv", self.folder / "ranking.csv"
         run("classify", *self.both, f"--out={out}")
-        run("features", *self.both, "--cuts=none", f"--csv={ranking}")
+        run("classify", "rank", *self.both, "--cuts=none", f"--csv={ranking}")
         for path in (out, ranking):
             self.same_in_pandas(path, read(path.read_bytes().decode()))
 

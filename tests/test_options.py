@@ -116,7 +116,7 @@ class OtherCommands(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             table = pathlib.Path(folder) / "t.csv"
             table.write_text("a,b,label\n" + "".join(f"{k % 7},{k % 5},{k % 2}\n" for k in range(70)))
-            for command, options in (("classify --method=paper", weighted), ("classify", (*paper, "plot=x.svg", "knn-features=1")), ("features", paper),
+            for command, options in (("classify --method=paper", weighted), ("classify", (*paper, "plot=x.svg", "knn-features=1")), ("classify rank", paper),
                                      (f"classify --test={table}", ("shuffles=2",)), (f"classify fit --out={folder}/m", (*paper, "limit=3", "shuffles=2"))):  # fmt: skip
                 for option in options:
                     with self.subTest(command=command, option=option):

@@ -12,7 +12,7 @@ RECORDS = "t,x_,outcome\n3,0.1,1\n2,0.2,0\n"
 SOURCE_ENDINGS = {"plot": ".svg", "model": ".c"}
 WORDS = {"state": ["state", "show"]}  # that start a command, if they are not its name
 # how each command runs, with which of its options written in turn; `test_every_output_is_tried` holds it against the tables
-RUNS = {"track": ("track", "records.csv"), "classify": ("classify", "--train=table.csv"), "features": ("features", "--train=table.csv"),
+RUNS = {"track": ("track", "records.csv"), "classify": ("classify", "--train=table.csv"), "classify rank": ("classify", "rank", "--train=table.csv"),
         "classify fit": ("classify", "fit", "table.csv"), "classify predict": ("classify", "predict", "m.rfc", "table.csv"), "classify ask": ("classify", "ask", "m.rfc")}
 
 

@@ -16,7 +16,7 @@ ROWS = {
     "even-odd shuffled": ([*shuffled, "--task", "even-odd", *ks], "<= 1.15 %, <= 22 queries, 25 % below kNN"),
     **{f"digits, {n} pixels": ([*given, "--task", "digits", "--budget", str(n)], f">= {least} % right") for n, least in ((5, 69), (10, 87.2), (15, 92.5), (20, 95), (30, 97))},
     **{f"digits, {n} % right": ([*given, "--task", "digits", "--error", f"{100 - n}%"], f"<= {most} pixels on average") for n, most in ((96, 13.5), (97, 15.5), (98, 23))},
-    "features": (["features", "--data", data, "--json", "--task", "zero-one", "--split", "10:1", "--method", "paper", "--restarts", "3"],
+    "features": (["classify", "rank", "--data", data, "--json", "--task", "zero-one", "--split", "10:1", "--method", "paper", "--restarts", "3"],
                  "784, 392, 196, 157, 78, 39, 20 features; accuracy > 99 % down to 39; the centre asked most"),
     "paper 1000": ([*paper, "1000"], "3.5 +- 0.5 %, about 236 queries"),
     "paper 3000": ([*paper, "3000"], "2.3 +- 0.4 %"),

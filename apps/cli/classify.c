@@ -67,12 +67,13 @@ static const cli_option options[] = {
 
 static const cli_usage usage = {
     "classify",
-    "[fit | predict | ask] --data DIR | --train FILE [--test FILE] [OPTION...]",
+    "[fit | predict | ask | rank] --data DIR | --train FILE [--test FILE] [OPTION...]",
     "Classifies objects whose features have a price. It asks for one feature after\n"
     "the other, chosen by the training vectors that still agree with the answers,\n"
     "and stops when the class is clear. Without a test file the data is shuffled\n"
     "and split 10:1. 'classify fit' keeps a model in a file,\n"
-    "'classify predict' and 'classify ask' use it; each has a help of its own.",
+    "'classify predict' and 'classify ask' use it; 'classify rank' counts which\n"
+    "features are asked. Each has a help of its own.",
     options,
     "  rejfilt classify --data synthetic --task even-odd        no files needed\n"
     "  rejfilt classify --train table.csv --knn 1,5,15          against neighbours\n"
@@ -326,7 +327,7 @@ int cli_classify(int argc, char **argv)
     static const struct {
         const char *name;
         int (*run)(int argc, char **argv);
-    } parts[] = {{"fit", cli_classify_fit}, {"predict", cli_classify_predict}, {"ask", cli_classify_ask}};
+    } parts[] = {{"fit", cli_classify_fit}, {"predict", cli_classify_predict}, {"ask", cli_classify_ask}, {"rank", cli_classify_rank}};
     for (size_t i = 0; i < sizeof parts / sizeof parts[0] && argc > 1; i++)
         if (strcmp(argv[1], parts[i].name) == 0)
             return parts[i].run(argc - 1, argv + 1);

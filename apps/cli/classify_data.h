@@ -1,4 +1,4 @@
-/* What classify and features share: data, task, splits, rules, and their options. */
+/* What classify and classify rank share: data, task, splits, rules, and their options. */
 #ifndef REJFILT_CLI_CLASSIFY_DATA_H
 #define REJFILT_CLI_CLASSIFY_DATA_H
 
@@ -107,6 +107,7 @@ int classify_put_objects(FILE *out, const rfc_names *classes, const rfc_table *n
 int cli_classify_fit(int argc, char **argv);
 int cli_classify_predict(int argc, char **argv);
 int cli_classify_ask(int argc, char **argv);
+int cli_classify_rank(int argc, char **argv);
 
 /* ---- Nearest neighbours ---- */
 

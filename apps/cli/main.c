@@ -15,7 +15,6 @@ static const cli_command commands[] = {
     {"state", "show, export or import what a run has learnt", cli_state},
     {"compare", "say which of several models the records favour", cli_compare},
     {"classify", "classify objects by asking for few of their features", cli_classify},
-    {"features", "rank the features by how often they are asked", cli_features},
     {"reproduce", "check the paper's claims, figure by figure", cli_reproduce},
     {"models", "list the built-in models", cli_models},
     {NULL, NULL, NULL},
@@ -50,6 +49,8 @@ static int run(int argc, char **argv)
         if (strcmp(wanted, commands[i].name) == 0)
             return is_help ? commands[i].run(2, help) : commands[i].run(argc - 1, argv + 1);
     }
+    if (strcmp(wanted, "features") == 0)
+        return cli_error("'rejfilt features' is now 'rejfilt classify rank', with the same options");
     char close[RF_SUGGESTION];
     return cli_error("unknown command '%s'%s (see 'rejfilt --help')", wanted, rf_suggestion(wanted, names, close));
 }

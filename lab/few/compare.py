@@ -132,7 +132,7 @@ def digits(directory, folder):
     for task in "digits", "even-odd":
         run("fit", "--data", directory, "--task", task, "--out", folder / task)
     def predict(*options, task="digits"):
-        return json.loads(run("predict", folder / task, f"{directory}/t10k-images-idx3-ubyte.gz", "--labels", f"{directory}/t10k-labels-idx1-ubyte.gz", "--json", *options))
+        return json.loads(run("predict", folder / task, f"{directory}/t10k-images-idx3-ubyte", "--labels", f"{directory}/t10k-labels-idx1-ubyte", "--json", *options))
     default = sums([predict("--out", folder / "out.csv")])
     error_of = calibration_error(answers(folder / "out.csv"))
     points = {goal: sums([predict(*goal.split())]) for goal in MNIST_GOALS}

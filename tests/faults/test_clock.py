@@ -43,7 +43,7 @@ class Clock(Run):
             (["track"], self.data), (["track", "--engine=threads:2"], self.data),
             (["track", "--simulate", "--json"], None), (["track", "--simulate", "--trials=20", "--json"], None),
             (["compare", "--model=precession", "--model=coin", "--json"], self.data),
-            (["classify", f"--data={table}", "--json"], None), (["features", f"--data={table}", "--json"], None),
+            (["classify", f"--data={table}", "--json"], None), (["classify", "rank", f"--data={table}", "--json"], None),
         ):
             with self.subTest(arguments=arguments):
                 steady, unsteady = (self.said(COMMAND, *arguments, given=given, environment=e) for e in (None, self.unsteady))

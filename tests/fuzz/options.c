@@ -90,8 +90,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count)
         run_without_data(cli_compare, nowhere, argc, argv);
     else if (strcmp(argv[0], "classify") == 0)
         run_without_data(cli_classify, strstr(text, "--data") ? nowhere : no_train, argc, argv);
-    else if (strcmp(argv[0], "features") == 0)
-        run_without_data(cli_features, no_train, argc, argv);
     else if (strcmp(argv[0], "models") == 0)
         cli_models(argc, argv);
     else

@@ -1,4 +1,4 @@
-/* Tables from files: IDX and NumPy arrays, CSV, archives, directories; and synthetic digits. */
+/* Tables from files: CSV, IDX arrays, MNIST's directory; and synthetic digits. Other formats are for Python. */
 #ifndef REJFILT_TABLES_LOAD_H
 #define REJFILT_TABLES_LOAD_H
 
@@ -6,7 +6,7 @@
 
 /* Sources of the data. Null: not given. */
 typedef struct tables_source {
-    const char *data; /* a directory with the four files of MNIST, an .npz with both halves, or "synthetic" */
+    const char *data; /* a directory with the four files of MNIST, a table, or "synthetic" */
     const char *train, *train_labels; /* files; without separate labels, one column holds the labels */
     const char *test, *test_labels;
     const char *label;       /* label column: its name, or its number from 0 */

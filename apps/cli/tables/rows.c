@@ -6,14 +6,37 @@
 #include <string.h>
 
 #include "csv.h"
+#include "file.h"
 
 enum { LINE_MAX = 1 << 26 };
+
+FILE *tables_open(const char *path, char *error, size_t size)
+{
+    static const struct {
+        const char *begins, *what;
+    } others[] = {{"\x1f\x8b", "is compressed: unpack it first (gunzip)"},
+                  {"PK\3\4", "is a zip archive: unpack a table first; arrays (.npz) are for Python, rejfilt.sklearn"},
+                  {"\x93NUMPY", "is a NumPy array: use it in Python, rejfilt.sklearn, or save it as CSV"}};
+    char first[6] = "";
+    FILE *file = rf_file_read(path, error, size);
+    const size_t count = file ? fread(first, 1, sizeof first, file) : 0;
+    if (file)
+        rewind(file);
+    for (size_t i = 0; i < sizeof others / sizeof others[0] && file; i++)
+        if (count >= strlen(others[i].begins) && memcmp(first, others[i].begins, strlen(others[i].begins)) == 0) {
+            rf_fail(error, size, "%s: %s", path, others[i].what);
+            fclose(file);
+            file = NULL;
+        }
+    return file;
+}
 
 void tables_rows_close(tables_rows *r)
 {
     if (!r)
         return;
-    tables_stream_close(r->stream);
+    if (r->file)
+        fclose(r->file);
     free(r->line);
     free(r->field);
     free(r);
@@ -22,12 +45,13 @@ void tables_rows_close(tables_rows *r)
 tables_rows *tables_rows_open(const char *path, char separator, int has_comments, char *error, size_t size)
 {
     tables_rows *r = calloc(1, sizeof *r);
-    if (!r || !(r->stream = tables_stream_open(path, error, size))) {
+    if (!r || !(r->file = tables_open(path, error, size))) {
         if (!r)
             rf_fail(error, size, "%s: out of memory", path);
         tables_rows_close(r);
         return NULL;
     }
+    r->path = path;
     r->error = error;
     r->size = size;
     r->separator = separator;
@@ -43,12 +67,12 @@ static int append_line(tables_rows *r)
     for (;;) {
         if (r->next == r->have) {
             r->next = 0;
-            r->have = tables_stream_some(r->stream, r->buffer, sizeof r->buffer, r->error, r->size);
-            if (r->have <= 0)
-                return r->have < 0 ? -1 : r->length > before;
+            r->have = fread(r->buffer, 1, sizeof r->buffer, r->file);
+            if (r->have == 0)
+                return ferror(r->file) ? tables_rows_fail(r, "%s", "cannot be read") : r->length > before;
         }
-        const char *start = r->buffer + r->next, *end = memchr(start, '\n', (size_t)(r->have - r->next));
-        size_t part = end ? (size_t)(end - start) + 1 : (size_t)(r->have - r->next);
+        const char *start = r->buffer + r->next, *end = memchr(start, '\n', r->have - r->next);
+        size_t part = end ? (size_t)(end - start) + 1 : r->have - r->next;
         if (r->length + part + 1 > r->room) {
             size_t room = 2 * (r->length + part + 1);
             char *more = room < LINE_MAX ? realloc(r->line, room) : NULL;
@@ -60,7 +84,7 @@ static int append_line(tables_rows *r)
         memcpy(r->line + r->length, start, part);
         r->length += part;
         r->line[r->length] = '\0';
-        r->next += (long)part;
+        r->next += part;
         if (end)
             return 1;
     }
