@@ -611,6 +611,14 @@ class Models(Test):
         self.refused("classify", "ask", self.file("empty.rfc", b""), says="is not a model")
         self.refused("classify", "fit", self.train, says="--out")
 
+    def test_the_same_bytes(self):
+        """A model has nothing that was in memory before."""
+        models = []
+        for fill in "7", "200":
+            good("classify", "fit", "synthetic", "--pilot", 30, "--out", self.folder / fill, env={**os.environ, "MALLOC_PERTURB_": fill})
+            models.append((self.folder / fill).read_bytes())
+        self.assertTrue(models[0] == models[1])
+
     def test_only_files_are_replaced(self):
         pipe, link = self.folder / "pipe.rfc", self.folder / "link.rfc"
         os.mkfifo(pipe)

@@ -72,7 +72,7 @@ static void targets_agree(void **state)
             base[side] = 0;
             for (unsigned step = 0; step < 6; step++) {
                 rfc_evidence e = {0, (uint8_t)(step * 51), (uint8_t)(step % 3), (uint16_t)(9000 + 9000 * step),
-                                  RFC_ONCE_MAX};
+                                  RFC_ONCE_MAX, 0};
                 base[side] = k->update(x, COUNT, e, base[side], penalty[side]);
             }
             out[side] =
@@ -135,7 +135,7 @@ static void a_penalty_is_the_exponent_of_the_likelihood(void **state)
     double sigma = 30;
     for (int i = 0; i < 256; i++)
         x[i] = (uint8_t)i;
-    rfc_evidence e = {0, 128, 0, (uint16_t)(RFC_BIT * 1.4426950408889634 / (2 * sigma * sigma) * 65536), RFC_ONCE_MAX};
+    rfc_evidence e = {0, 128, 0, (uint16_t)(RFC_BIT * 1.4426950408889634 / (2 * sigma * sigma) * 65536), RFC_ONCE_MAX, 0};
     rfc_kernel_baseline.update(x, 256, e, 0, penalty);
     for (int i = 0; i < 256; i++)
         check_within(penalty[i],

@@ -24,7 +24,7 @@ enum {
 typedef struct rfc_evidence {
     uint32_t feature;
     uint8_t value, shift;
-    uint16_t factor, most; /* most: up to RFC_ONCE_MAX */
+    uint16_t factor, most, unused; /* most: up to RFC_ONCE_MAX; unused: 0, since models keep it */
 } rfc_evidence;
 
 typedef struct rfc_weighed {

@@ -224,6 +224,8 @@ int rfc_training_lay(const rfc_training *training, int pilot_alone, const uint8_
     t->sketches = rfc_huge(t->sketch * t->count);
     if (!t->columns || !t->low || !t->step || !t->sketches)
         return -1;
+    for (uint32_t k = 0; k < t->laid; k++) /* models keep it */
+        memset(t->columns + k * t->stride + t->count, 0, t->stride - t->count);
     transpose(t, NULL);
     scale_levels(t);
     draw_sketches(t);

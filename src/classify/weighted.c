@@ -506,29 +506,40 @@ static uint32_t level(const rfc_training *t, uint32_t vector, uint32_t place)
     return place < t->sketch ? sketch[place] & 15 : sketch[place - t->sketch] >> 4;
 }
 
-/* Mutual information of a feature's level and the class, in nats. */
-static void score_mutual(rfc_weighted *f)
+/* Mutual information of a feature's level and the class over the draws, in nats; *chance ← its expectation by chance. */
+static double information(const rfc_weighted *f, uint32_t place, double *chance)
 {
     const rfc_training *t = f->training;
-    for (uint32_t place = 0; place < t->laid; place++) {
-        float both[RFC_LABELS_MAX][LEVELS], some[LEVELS] = {0}, class[RFC_LABELS_MAX] = {0}, sum = 0;
-        if (!f->may_ask[t->feature[place]])
-            continue;
-        memset(both, 0, t->classes * sizeof both[0]);
-        for (uint32_t k = 0; k < f->drawn; k++) {
-            const draw *w = &f->draws[k];
-            uint32_t l = level(t, w->vector, place);
-            float share = f->share[w->kind] * (float)w->times;
-            both[t->class_of[w->kind]][l] += share;
-            some[l] += share;
-            class[t->class_of[w->kind]] += share;
-        }
-        for (uint32_t c = 0; c < t->classes; c++)
-            for (uint32_t l = 0; l < LEVELS; l++)
-                if (both[c][l] > 0)
-                    sum += both[c][l] * logf(both[c][l] / (some[l] * class[c]));
-        f->score[place] = sum;
+    double both[RFC_LABELS_MAX][LEVELS], some[LEVELS] = {0}, class[RFC_LABELS_MAX] = {0}, sum = 0;
+    uint32_t levels = 0, classes = 0, draws = 0;
+    memset(both, 0, t->classes * sizeof both[0]);
+    for (uint32_t k = 0; k < f->drawn; k++) {
+        const draw *w = &f->draws[k];
+        const uint32_t l = level(t, w->vector, place);
+        const double share = (double)f->share[w->kind] * w->times;
+        both[t->class_of[w->kind]][l] += share;
+        some[l] += share;
+        class[t->class_of[w->kind]] += share;
+        draws += w->times;
     }
+    for (uint32_t c = 0; c < t->classes; c++) {
+        classes += class[c] > 0;
+        for (uint32_t l = 0; l < LEVELS; l++)
+            if (both[c][l] > 0)
+                sum += both[c][l] * log(both[c][l] / (some[l] * class[c]));
+    }
+    for (uint32_t l = 0; l < LEVELS; l++)
+        levels += some[l] > 0;
+    *chance = levels > 0 && classes > 0 ? (levels - 1.0) * (classes - 1.0) / (2.0 * draws) : 0;
+    return sum;
+}
+
+static void score_mutual(rfc_weighted *f)
+{
+    double chance;
+    for (uint32_t place = 0; place < f->training->laid; place++)
+        if (f->may_ask[f->training->feature[place]])
+            f->score[place] = (float)information(f, place, &chance);
 }
 
 static int is_category(const rfc_training *t, uint32_t place)
@@ -676,9 +687,9 @@ rfc_evidence rfc_evidence_make(const rfc_training *t, const rfc_rules *rules, ui
 {
     double least = rules->floor * t->largest_deviation;
     double factor = RFC_BIT * 1.4426950408889634 / (2 * fmax(fmax(variance, least * least), 1)) * 65536;
-    rfc_evidence e = {feature, 0, 0, 0, RFC_ONCE_MAX};
+    rfc_evidence e = {.feature = feature, .most = RFC_ONCE_MAX};
     if (t->is_category && t->is_category[feature]) /* codes of different categories are at least two apart */
-        return (rfc_evidence){feature, 0, 9, UINT16_MAX, CATEGORY};
+        return (rfc_evidence){.feature = feature, .shift = 9, .factor = UINT16_MAX, .most = CATEGORY};
     while (factor > 65535) {
         factor /= 2;
         e.shift++;
@@ -827,7 +838,7 @@ static void tell_story(const rfc_weighted *f, rfc_answer *a)
 /* The tree's next query; past the tree its feature is t->features. */
 static rfc_evidence tree_query(rfc_weighted *f, const rfc_answer *a)
 {
-    const rfc_evidence none = {f->training->features, 0, 0, 0, 0};
+    const rfc_evidence none = {.feature = f->training->features};
     if (!f->node || f->node == &past || f->asked >= f->rules.budget || is_last(f))
         return none;
     const rfc_evidence e = f->node->next;
@@ -837,7 +848,7 @@ static rfc_evidence tree_query(rfc_weighted *f, const rfc_answer *a)
 /* The next query, without its value; its feature is t->features if there is none. */
 static rfc_evidence next_query(rfc_weighted *f, rfc_answer *a)
 {
-    const rfc_evidence none = {f->training->features, 0, 0, 0, 0}, planned = tree_query(f, a);
+    const rfc_evidence none = {.feature = f->training->features}, planned = tree_query(f, a);
     const int is_planned = planned.feature < none.feature;
     if (is_planned && !a->story && !f->is_exact && (double)f->node->rest > NEARLY * f->rules.stop)
         return planned;
@@ -894,35 +905,6 @@ static rfc_evidence unasked(rfc_weighted *f, uint32_t feature, rfc_answer *a)
     return evidence_of(f, feature);
 }
 
-/* Mutual information of a feature and the class over the draws, in bits, minus its expectation by chance. */
-static double information(rfc_weighted *f, uint32_t feature)
-{
-    const rfc_training *t = f->training;
-    double both[RFC_LABELS_MAX][LEVELS], some[LEVELS] = {0}, class[RFC_LABELS_MAX] = {0}, sum = 0;
-    uint32_t levels = 0, classes = 0, draws = 0;
-    draw_vectors(f, 0);
-    memset(both, 0, t->classes * sizeof both[0]);
-    for (uint32_t k = 0; k < f->drawn; k++) {
-        const draw *w = &f->draws[k];
-        const uint32_t l = level(t, w->vector, t->place[feature]);
-        const double share = (double)f->share[w->kind] * w->times;
-        both[t->class_of[w->kind]][l] += share;
-        some[l] += share;
-        class[t->class_of[w->kind]] += share;
-        draws += w->times;
-    }
-    for (uint32_t c = 0; c < t->classes; c++) {
-        classes += class[c] > 0;
-        for (uint32_t l = 0; l < LEVELS; l++)
-            if (both[c][l] > 0)
-                sum += both[c][l] * log(both[c][l] / (some[l] * class[c]));
-    }
-    for (uint32_t l = 0; l < LEVELS; l++)
-        levels += some[l] > 0;
-    const double chance = levels > 0 && classes > 0 ? (levels - 1.0) * (classes - 1.0) / (2.0 * draws) : 0;
-    return fmax(sum - chance, 0) * 1.4426950408889634;
-}
-
 /* Is there a feature left that only the budget or the most cost forbids? */
 static int is_spent(const rfc_weighted *f, const rfc_answer *a)
 {
@@ -961,7 +943,10 @@ void rfc_weighted_advise(rfc_weighted *f, const rfc_told told[], uint32_t count,
     if (next.feature < t->features) {
         advice->feature = next.feature;
         advice->cost = (double)cost_of(f, next.feature);
-        advice->gain = information(f, next.feature);
+        double chance;
+        draw_vectors(f, 0);
+        const double nats = information(f, t->place[next.feature], &chance);
+        advice->gain = fmax(nats - chance, 0) * 1.4426950408889634;
     } else {
         advice->is_spent = !advice->is_sure && is_spent(f, a);
     }
