@@ -20,17 +20,10 @@ int main(void)
         if (rfc_table_add(i + 1 < ROWS ? &known : &object, value, kinds[i % 3]) < 0)
             return fprintf(stderr, "row %u is not taken\n", i), 1;
     }
-    rfc_scaling used;
-    if (rfc_scale(&known, &object, RFC_SCALE_AUTO, &used, error, sizeof error) < 0)
-        return fprintf(stderr, "%s\n", error), 1;
-    rfc_training *training = rfc_training_open(&known, NULL, known.rows, known.labels.count, 1, error, sizeof error);
-    if (!training)
-        return fprintf(stderr, "%s\n", error), 1;
-    const rfc_rules rules = rfc_rules_default(RFC_WEIGHTED, training);
-    rfc_model *model = rfc_model_fit(training, &rules, 1, NULL, NULL, error, sizeof error);
     rfc_expected expected; /* errors and questions, by leave-one-out */
+    rfc_model *model = rfc_model_learn(&known, &(rfc_wish){.seed = 1}, &expected, error, sizeof error);
     rfc_adviser *adviser = model ? rfc_adviser_open(model, error, sizeof error) : NULL;
-    if (!adviser || rfc_model_stop(model, RFC_GOAL_BEST, 0, &expected) < 0)
+    if (!adviser || rfc_coding_apply(rfc_model_coding(model), &object, error, sizeof error) < 0)
         return fprintf(stderr, "%s\n", error), 1;
     rfc_told told[FEATURES];
     uint32_t count = 0;
@@ -39,11 +32,10 @@ int main(void)
         /* measure feature number advice.feature here; .is_unknown = 1 if that is impossible */
         told[count++] = (rfc_told){.feature = advice.feature, .value = object.bytes[advice.feature]};
     }
-    printf("%s, truth %s: %u of %d features asked\n", known.labels.text[advice.decided], object.labels.text[0],
+    printf("%s, truth %s: %u of %d features asked\n", rfc_model_classes(model)->text[advice.decided], object.labels.text[0],
            advice.queries, FEATURES);
     rfc_adviser_close(adviser);
     rfc_model_close(model);
-    rfc_training_close(training);
     rfc_table_free(&known);
     rfc_table_free(&object);
 }

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "per_precision.h"
-#include "rejfilt/classify.h"
+#include "few.h"
 #include "rejfilt/fleet.h"
 #include "rejfilt/gaussians.h"
 #include "rejfilt/passes.h"

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "sealed.h"
-#include "rejfilt/classify.h"
+#include "few.h"
 #include "rejfilt/fleet.h"
 #include "rejfilt/passes.h"
 
@@ -272,7 +272,7 @@ static int classify_null(world *w)
            !rfc_coding_make(NULL, RFC_SCALE_AUTO, e, n) && !rfc_training_open(NULL, NULL, 1, 2, 1, e, n) && !rfc_training_open(&empty, NULL, 0, 0, 1, e, n) &&
            !rfc_model_fit(NULL, &rules, 1, NULL, NULL, e, n) && rfc_classify_one(NULL, &rules, NULL, 0, &answer, e, n) < 0 &&
            rfc_classify(NULL, &rules, NULL, 1, NULL, NULL, NULL, e, n) < 0 && !rfc_model_load(NULL, 0, e, n) && !rfc_adviser_open(NULL, e, n) &&
-           rfc_adviser_next(NULL, NULL, 1, &advice) < 0 && rfc_model_stop(NULL, RFC_GOAL_BEST, 0, NULL) < 0 && rfc_model_save(NULL, NULL, 0) == 0;
+           !rfc_model_learn(NULL, NULL, NULL, e, n) && rfc_adviser_next(NULL, NULL, 1, &advice) < 0 && rfc_model_stop(NULL, RFC_GOAL_BEST, 0, NULL) < 0 && rfc_model_save(NULL, NULL, 0) == 0;
 }
 
 #define CALL(name, refused) \

@@ -34,7 +34,7 @@ def lines_of(platform, build):
     printed = {}
     for bits in ("32", "64"):
         program = os.path.join(folder, "program" + bits)
-        call(compiler, "-std=c11", "-O1", "-static", "-DRF_PRECISION=" + bits, "-I" + os.path.join(ROOT, "include"),
+        call(compiler, "-std=c11", "-O1", "-static", "-DRF_PRECISION=" + bits, "-I" + os.path.join(ROOT, "include"), "-I" + os.path.join(ROOT, "src", "classify"),
              os.path.join(ROOT, "tests", "platforms.c"), os.path.join(folder, "librejfilt.a"), "-lm", "-o", program)
         printed[bits] = call(*runner, program)
     return printed

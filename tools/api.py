@@ -25,7 +25,7 @@ PAGES = """
    | session.h | ask, tell, save, load: a model, a belief, a design and its health; includes belief.h and health.h |
    | passes.h | the exact posterior of all records together, if nothing drifts |
    | fleet.h, residents32.h, residents64.h | many filters of one model, kept in the engine's memory |
-   | classify.h | the class of an object by few questions: tables, tasks, training, rules |
+   | classify.h | the class of an object by few questions: tables, models, advice |
    | belief.h, health.h | how the posterior is stored, and tests whether it still contains the truth |
    | design32.h, design64.h | rules that choose the next experiment; host.h includes them |
    | instance32.h, instance64.h | described models; host.h includes them |

@@ -7,7 +7,7 @@
 #include "cli.h"
 #include "outputs.h"
 #include "progress.h"
-#include "rejfilt/classify.h"
+#include "few.h"
 #include "tables/load.h"
 
 typedef struct classify_config {

@@ -4,7 +4,7 @@
 
 #include <stdio.h>
 
-#include "rejfilt/classify.h"
+#include "few.h"
 
 /* Checks that the name ends in .svg or .html. Returns 0, or -1 with a message in `error`. */
 int cli_picture_check(const char *path, char *error, size_t size);

@@ -136,9 +136,9 @@ static unsigned sort_cuts(const config *c, uint32_t features, cli_cut cuts[MOST_
     unsigned distinct = 0;
     for (unsigned i = 0, at; i < c->cuts; i++) {
         const double percentile = c->cut[i].percentile;
-        const uint32_t kept = !isnan(percentile)              ? classify_ranking_kept(features, percentile)
+        const uint32_t kept = !isnan(percentile)           ? classify_ranking_kept(features, percentile)
                               : c->cut[i].count < features ? (uint32_t)c->cut[i].count
-                                                              : features;
+                                                           : features;
         for (at = distinct; at > 0 && cuts[at - 1].features < kept;)
             at--;
         if (at > 0 && cuts[at - 1].features == kept)
@@ -234,8 +234,8 @@ static void put_plot(FILE *out, const ranked *k)
     char title[200];
     const cli_map maps[] = {{"how often it is asked", k->asked},
                             {"variance over the training set, in its units", k->r.variance}};
-    snprintf(title, sizeof title, "%.60s, task %s, method %s", classify_base_name(k->d->train.source),
-             k->d->task.name, classify_method_names[k->c->shared.method]);
+    snprintf(title, sizeof title, "%.60s, task %s, method %s", classify_base_name(k->d->train.source), k->d->task.name,
+             classify_method_names[k->c->shared.method]);
     cli_picture_maps(out, cli_picture_is_page(k->c->shared.plot), title, &k->d->train, maps, 2, k->cuts, k->count,
                      k->r.order);
 }

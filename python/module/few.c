@@ -9,8 +9,7 @@
 enum { ALIGNED = 64 }; /* the bytes of a model */
 
 typedef struct few_object {
-    PyObject_HEAD void *bytes; /* of the model, which reads them in place */
-    size_t count;
+    PyObject_HEAD void *bytes; /* of a loaded model, which reads them in place */
     rfc_model *model;
 } few_object;
 
@@ -42,38 +41,11 @@ static int fill_table(rfc_table *table, const double *values, const uint32_t *la
     for (uint32_t i = 0; i < rows; i++) {
         if (label)
             snprintf(text, sizeof text, "%u", label[i]);
-        if (rfc_table_add(table, values + (size_t)i * features, text) < 0)
+        if (rfc_table_add(table, values + (size_t)i * features, label ? text : NULL) < 0)
             return fail(error, size, "X: a number is larger than 1e30, or memory is short");
     }
     return 0;
 }
-
-/* Takes a model, or one from `count` bytes, which are copied. */
-static int adopt(few_object *f, const rfc_model *from, const void *bytes, size_t count, char *error, size_t size)
-{
-    if (!(f->bytes = aligned_alloc(ALIGNED, (count + ALIGNED - 1) / ALIGNED * ALIGNED)))
-        return fail(error, size, "out of memory");
-    if (from)
-        rfc_model_save(from, f->bytes, count);
-    else if (bytes)
-        memcpy(f->bytes, bytes, count);
-    f->count = count;
-    f->model = rfc_model_load(f->bytes, count, error, size);
-    if (f->model)
-        return 0;
-    free(f->bytes);
-    f->bytes = NULL;
-    return -1;
-}
-
-/* What a fit is told beside the table. */
-typedef struct fit_wish {
-    unsigned long long seed;
-    unsigned budget, threads;
-    const float *cost;
-    int goal;
-    double value;
-} fit_wish;
 
 /* An rfc_progress: Ctrl-C stops. */
 static int watch(void *context, uint64_t done, uint64_t total)
@@ -82,60 +54,22 @@ static int watch(void *context, uint64_t done, uint64_t total)
     return is_interrupted(context);
 }
 
-/* 0; 1 if the goal cannot be reached; -1 with a line in error[size]. */
-static int fit(few_object *f, rfc_table *table, const fit_wish *wish, running *r, rfc_expected *expected, char *error, size_t size)
-{
-    rfc_table none = {.features = table->features};
-    rfc_task task;
-    uint64_t left_out = 0;
-    if (rfc_task_parse("labels", NULL, &task, error, size) < 0)
-        return -1;
-    rfc_coding *coding = NULL;
-    rfc_training *training = NULL;
-    rfc_model *model = NULL;
-    int status = rfc_task_apply(&task, table, &none, &left_out, error, size);
-    if (status == 0 && (coding = rfc_coding_make(table, RFC_SCALE_AUTO, error, size)) &&
-        rfc_coding_apply(coding, table, error, size) == 0)
-        training = rfc_training_open(table, NULL, table->rows, task.classes.count, wish->seed, error, size);
-    if (training) {
-        rfc_rules rules = rfc_rules_default(RFC_WEIGHTED, training);
-        rules.seed = wish->seed;
-        rules.cost = wish->cost;
-        rules.budget = wish->budget > 0 ? wish->budget : rules.budget;
-        model = rfc_model_fit(training, &rules, wish->threads, watch, r, error, size);
-    }
-    status = -1;
-    if (model) {
-        const int found = rfc_model_stop(model, (rfc_goal)wish->goal, wish->value, expected);
-        if (rfc_model_describe(model, &task, table, coding) < 0) {
-            fail(error, size, "out of memory");
-        } else {
-            coding = NULL;
-            status = adopt(f, model, NULL, rfc_model_save(model, NULL, 0), error, size);
-        }
-        status = status < 0 ? -1 : found == 1;
-    }
-    rfc_model_close(model);
-    rfc_training_close(training);
-    rfc_coding_free(coding);
-    rfc_task_free(&task);
-    return status;
-}
-
 /* _fit(X [rows][features] of float64, classes [rows] of uint32, features, seed, budget, cost [features] of float32,
    goal, value, threads): what leave-one-out expects, as stop, error, questions, and whether the goal is reached. */
 static PyObject *few_fit(PyObject *self, PyObject *args)
 {
     few_object *f = (few_object *)self;
     PyObject *values, *labels, *costs;
-    unsigned features;
-    fit_wish wish;
+    unsigned features, budget;
+    unsigned long long seed;
+    int goal;
+    rfc_wish wish = {0};
     Py_buffer x, y, c;
     char error[512] = "out of memory";
-    if (!PyArg_ParseTuple(args, "OOIKIOidI", &values, &labels, &features, &wish.seed, &wish.budget, &costs, &wish.goal,
-                          &wish.value, &wish.threads))
+    if (!PyArg_ParseTuple(args, "OOIKIOidI", &values, &labels, &features, &seed, &budget, &costs, &goal, &wish.value,
+                          &wish.threads))
         return NULL;
-    if (f->model || features == 0 || wish.goal < RFC_GOAL_BEST || wish.goal > RFC_GOAL_STOP)
+    if (f->model || features == 0 || goal < RFC_GOAL_BEST || goal > RFC_GOAL_STOP)
         return refuse_text("it is fitted once, with one feature or more, for a goal that there is");
     if (items(values, &x, 8, -1, 0, "X") < 0)
         return NULL;
@@ -145,11 +79,12 @@ static PyObject *few_fit(PyObject *self, PyObject *args)
     if (items(labels, &y, 4, rows, 0, "classes") == 0) {
         if (items(costs, &c, 4, features, 0, "cost") == 0) {
             rfc_table table;
-            wish.cost = c.buf;
             running r = {.thread = PyEval_SaveThread()};
+            wish.seed = seed, wish.budget = budget, wish.cost = c.buf, wish.goal = (rfc_goal)goal;
+            wish.progress = watch, wish.context = &r;
             status = fill_table(&table, x.buf, y.buf, (uint32_t)rows, features, error, sizeof error);
-            if (status == 0)
-                status = fit(f, &table, &wish, &r, &expected, error, sizeof error);
+            if (status == 0 && !(f->model = rfc_model_learn(&table, &wish, &expected, error, sizeof error)))
+                status = -1;
             rfc_table_free(&table);
             end(&r);
             PyBuffer_Release(&c);
@@ -160,7 +95,7 @@ static PyObject *few_fit(PyObject *self, PyObject *args)
     if (status == -2)
         return NULL;
     return status < 0 ? refuse_text("%s", error)
-                      : Py_BuildValue("dddi", expected.stop, expected.error, expected.questions, status == 0);
+                      : Py_BuildValue("dddi", expected.stop, expected.error, expected.questions, expected.is_reached != 0);
 }
 
 /* _save(): the model as bytes. */
@@ -168,7 +103,13 @@ static PyObject *few_save(PyObject *self, PyObject *none)
 {
     const few_object *f = (few_object *)self;
     (void)none;
-    return f->model ? PyBytes_FromStringAndSize(f->bytes, (Py_ssize_t)f->count) : refuse_text("it is not fitted");
+    if (!f->model)
+        return refuse_text("it is not fitted");
+    const size_t count = rfc_model_save(f->model, NULL, 0);
+    PyObject *bytes = PyBytes_FromStringAndSize(NULL, (Py_ssize_t)count);
+    if (bytes)
+        rfc_model_save(f->model, PyBytes_AsString(bytes), count);
+    return bytes;
 }
 
 /* _load(bytes) */
@@ -181,17 +122,20 @@ static PyObject *few_load(PyObject *self, PyObject *bytes)
         return refuse_text("it is fitted once");
     if (items(bytes, &view, 1, -1, 0, "bytes") < 0)
         return NULL;
-    const int status = adopt(f, NULL, view.buf, (size_t)view.len, error, sizeof error);
+    const size_t count = (size_t)view.len;
+    f->bytes = aligned_alloc(ALIGNED, (count + ALIGNED - 1) / ALIGNED * ALIGNED);
+    if (f->bytes) {
+        memcpy(f->bytes, view.buf, count);
+        f->model = rfc_model_load(f->bytes, count, error, sizeof error);
+    }
     PyBuffer_Release(&view);
-    return status == 0 ? Py_NewRef(Py_None) : refuse_text("the model %s", error);
+    return f->model ? Py_NewRef(Py_None) : f->bytes ? refuse_text("the model %s", error) : PyErr_NoMemory();
 }
 
 static int classify(const rfc_model *model, rfc_table *table, unsigned threads, running *r, rfc_outcome *outcome,
                     char *error, size_t size)
 {
     const rfc_objects objects = {table, NULL, table->rows};
-    if (rfc_table_unlabel(table) < 0)
-        return fail(error, size, "out of memory");
     if (rfc_coding_apply(rfc_model_coding(model), table, error, size) < 0)
         return -1;
     outcome->asked = calloc((size_t)table->rows + 1, sizeof *outcome->asked);

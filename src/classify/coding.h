@@ -2,7 +2,7 @@
 #ifndef REJFILT_CLASSIFY_CODING_H
 #define REJFILT_CLASSIFY_CODING_H
 
-#include "rejfilt/classify.h"
+#include "few.h"
 
 /* byte = offset + factor · x, clamped to 0..255. */
 typedef struct rfc_map {

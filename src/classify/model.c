@@ -60,6 +60,7 @@ void rfc_model_free(rfc_model *m)
     free(m->group);
     free(m->prior);
     free(m->weight);
+    free(m->bytes);
 }
 
 /* Lays the training set out for the weighted filter. Removes uninformative features from the model's rules. */
@@ -245,4 +246,60 @@ int rfc_model_describe(rfc_model *m, const rfc_task *task, const rfc_table *tabl
     rfc_coding_free(m->coding);
     m->coding = coding;
     return 0;
+}
+
+/* The model from its saved bytes, without the training set. */
+static rfc_model *free_of_table(const rfc_model *from, char *error, size_t size)
+{
+    const size_t count = rfc_model_save(from, NULL, 0);
+    void *bytes = count ? aligned_alloc(RFC_MODEL_HEAD, count) : NULL; /* a multiple of it */
+    rfc_model *m = NULL;
+    if (!bytes || rfc_model_save(from, bytes, count) != count)
+        rf_fail(error, size, "out of memory for a model");
+    else if ((m = rfc_model_load(bytes, count, error, size)))
+        m->bytes = bytes;
+    if (!m)
+        free(bytes);
+    return m;
+}
+
+rfc_model *rfc_model_learn(rfc_table *table, const rfc_wish *wish, rfc_expected *expected, char *error, size_t size)
+{
+    rfc_table none = {0};
+    rfc_task task;
+    rfc_coding *coding = NULL;
+    rfc_training *training = NULL;
+    rfc_model *fitted = NULL, *m = NULL;
+    uint64_t left_out = 0;
+    if (!table || !wish || !expected) {
+        rf_fail(error, size, "a model needs a table, a wish, and room for what is expected");
+        return NULL;
+    }
+    if (rfc_task_parse("labels", NULL, &task, error, size) < 0)
+        return NULL;
+    if (rfc_task_apply(&task, table, &none, &left_out, error, size) == 0 &&
+        (coding = rfc_coding_make(table, RFC_SCALE_AUTO, error, size)) &&
+        rfc_coding_apply(coding, table, error, size) == 0)
+        training = rfc_training_open(table, NULL, table->rows, task.classes.count, wish->seed, error, size);
+    if (training) {
+        rfc_rules rules = rfc_rules_default(RFC_WEIGHTED, training);
+        rules.seed = wish->seed;
+        rules.cost = wish->cost;
+        rules.budget = wish->budget > 0 ? wish->budget : rules.budget;
+        fitted = rfc_model_fit(training, &rules, wish->threads, wish->progress, wish->context, error, size);
+    }
+    if (fitted) {
+        rfc_model_stop(fitted, wish->goal, wish->value, expected);
+        if (rfc_model_describe(fitted, &task, table, coding) < 0)
+            rf_fail(error, size, "out of memory for a model");
+        else {
+            coding = NULL;
+            m = free_of_table(fitted, error, size);
+        }
+    }
+    rfc_model_close(fitted);
+    rfc_training_close(training);
+    rfc_coding_free(coding);
+    rfc_task_free(&task);
+    return m;
 }

@@ -22,7 +22,8 @@ struct rfc_model {
     uint8_t of_label[RFC_LABELS_MAX]; /* the class of each label */
     rfc_coding *coding;
     /* set by rfc_model_load() */
-    int is_loaded; /* large arrays are in the caller's bytes */
+    int is_loaded; /* large arrays are in the caller's bytes, or these: */
+    void *bytes;   /* of rfc_model_learn() */
     uint64_t checksum;
 };
 

@@ -530,12 +530,13 @@ int rfc_model_limit(rfc_model *m, uint32_t budget, double max_cost, rfc_goal goa
         limit(m, m->budget);
     if (goal == RFC_GOAL_STOP)
         m->rules.stop = value;
-    *expected = (rfc_expected){.stop = m->rules.stop, .budget = m->rules.budget};
+    *expected = (rfc_expected){.stop = m->rules.stop, .budget = m->rules.budget, .is_reached = 1};
     if (m->pilot.objects == 0)
         return goal == RFC_GOAL_STOP ? 0 : -1;
     if (goal == RFC_GOAL_QUESTIONS)
         limit(m, budget_within(&m->pilot, &m->rules, value));
     *expected = find_stop(&m->pilot, &m->rules, goal, value, &reached).expected;
+    expected->is_reached = reached;
     m->rules.stop = expected->stop;
     calibrate(&m->pilot, &m->rules, 0, m->rules.calibration);
     calibrate(&m->pilot, &m->rules, 1, m->rules.early);

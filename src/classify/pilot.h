@@ -3,7 +3,7 @@
 #ifndef REJFILT_CLASSIFY_PILOT_H
 #define REJFILT_CLASSIFY_PILOT_H
 
-#include "rejfilt/classify.h"
+#include "few.h"
 
 /* The state of the filter after a question. */
 typedef struct rfc_step {

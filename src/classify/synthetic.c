@@ -3,7 +3,7 @@
 
 #include "digit.h"
 #include "engine.h"
-#include "rejfilt/classify.h"
+#include "few.h"
 
 int rfc_synthetic(uint64_t seed, uint32_t first, uint32_t count, rfc_table *t, char *error, size_t size)
 {

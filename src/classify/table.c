@@ -183,8 +183,8 @@ int rfc_table_add(rfc_table *table, const double value[], const char *label)
     for (uint32_t j = 0; j < table->features; j++)
         if (fabs(value[j]) > 1e30)
             return -1;
-    const uint32_t at = rfc_names_intern(&table->labels, label);
-    if (at >= RFC_LABELS_MAX || rfc_table_grow(table) < 0)
+    const uint32_t at = label ? rfc_names_intern(&table->labels, label) : RFC_NO_LABEL;
+    if ((label && at >= RFC_LABELS_MAX) || rfc_table_grow(table) < 0)
         return -1;
     if (table->missing)
         memset(table->missing + (size_t)table->rows * table->features, 0, table->features);

@@ -2,7 +2,7 @@
 #ifndef REJFILT_CLASSIFY_TABLE_H
 #define REJFILT_CLASSIFY_TABLE_H
 
-#include "rejfilt/classify.h"
+#include "few.h"
 
 /* Memory for data with random access, on large pages where the system has them; free it by free(). */
 void *rfc_huge(size_t bytes);

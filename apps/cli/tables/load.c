@@ -67,9 +67,9 @@ static double next_number(const array *a)
     memcpy(&single, &half, sizeof single);
     memcpy(&whole, &bits, sizeof whole);
     const double wrap = ldexp(1, 8 * (int)a->bytes);
-    return a->kind == 'f'                                     ? a->bytes == 4 ? (double)single : whole
+    return a->kind == 'f'                               ? a->bytes == 4 ? (double)single : whole
            : a->kind == 'i' && (double)bits >= wrap / 2 ? (double)bits - wrap
-                                                              : (double)bits;
+                                                        : (double)bits;
 }
 
 /* Reads the head and the dimensions. The file must have exactly the numbers that they declare. */
@@ -104,7 +104,8 @@ static int read_head(array *a, char *error, size_t size)
     const uint64_t begin = 4 + 4 * (uint64_t)a->dimensions;
     if (fstat(fileno(a->file), &about) != 0 || (uint64_t)about.st_size - begin != a->count * a->bytes)
         return rf_fail(error, size, "%s: its header declares %llu bytes of numbers, but it has %llu", a->path,
-                       (unsigned long long)(a->count * a->bytes), (unsigned long long)((uint64_t)about.st_size - begin));
+                       (unsigned long long)(a->count * a->bytes),
+                       (unsigned long long)((uint64_t)about.st_size - begin));
     return 0;
 }
 
@@ -191,7 +192,8 @@ static int split_label(rfc_table *t, const char *column, char *error, size_t siz
         return rf_fail(error, size, "%s: has one column; it needs features and a label", t->source);
     for (size_t i = 0, to = 0; i < t->rows * d && status == 0; i++)
         if (i % d == at)
-            status = set_label(t, t->source, (uint32_t)(i / d), t->reals ? t->reals[i] : (double)t->bytes[i], error, size);
+            status =
+                set_label(t, t->source, (uint32_t)(i / d), t->reals ? t->reals[i] : (double)t->bytes[i], error, size);
         else if (t->reals)
             t->reals[to++] = t->reals[i];
         else

@@ -2,7 +2,7 @@
 #ifndef REJFILT_TABLES_LOAD_H
 #define REJFILT_TABLES_LOAD_H
 
-#include "rejfilt/classify.h"
+#include "few.h"
 
 /* Sources of the data. Null: not given. */
 typedef struct tables_source {
