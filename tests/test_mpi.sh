@@ -40,8 +40,8 @@ said() { # FILE COMMAND...: writes the output, without the parts that are not re
 }
 while read -r arguments; do
     # shellcheck disable=SC2086 # they are words
-    if ! said "$folder/serial" "$build/rejfilt" track --json --attempts 20000 $arguments --engine serial ||
-        ! said "$folder/mpi" $mpi -np 2 "$build/rejfilt" track --json --attempts 20000 $arguments --engine mpi:serial ||
+    if ! said "$folder/serial" "$build/rejfilt" track --json $arguments --engine serial ||
+        ! said "$folder/mpi" $mpi -np 2 "$build/rejfilt" track --json $arguments --engine mpi:serial ||
         ! cmp -s "$folder/serial" "$folder/mpi"; then
         cat "$log"
         diff "$folder/serial" "$folder/mpi"
@@ -49,10 +49,10 @@ while read -r arguments; do
         exit 1
     fi
 done <<END
---simulate --steps 20
---simulate --trials 6 --steps 120
---data $folder/records.csv
---data $folder/records.csv --state $folder/state
+--attempts 20000 --simulate --steps 20
+--attempts 20000 --simulate --trials 6 --steps 120
+--attempts 20000 --data $folder/records.csv
+--attempts 20000 --data $folder/records.csv --state $folder/state
 --data $folder/records.csv --drift 0 --passes
 END
 echo "the command on two ranks: same lines"
@@ -108,6 +108,12 @@ what it is to do|one.c --belief gaussian --attempts 20000|one.c --passes
 models, options|one.c --passes|two.c --passes
 models, options|one.c --passes|one.c --passes --seed 5
 END
+
+# One source that computes something else where the surroundings differ: the bits of its likelihoods say so.
+{ echo '#include <stdlib.h>'; sed 's|x\[0\]|(getenv("HALF") ? x[0] / 2 : x[0])|g' "$folder/one.c"; } >"$folder/surroundings.c"
+same="$flips/surroundings.c --belief gaussian --attempts 20000"
+# shellcheck disable=SC2086
+refused "ranks of other likelihoods" "different on them: likelihoods" $mpi -np 1 env HALF=1 $same : -np 1 $same
 
 # More bytes than MPI counts, with a module that sends at most 1000 at once and an MPI that refuses more.
 if command -v mpicc >/dev/null; then
