@@ -134,7 +134,8 @@ class Place:
             self.link(target)
         here = f"{self.folder}/build"
         move = lambda text: re.sub(rf"{re.escape(str(self.build.path))}(?=/|$)", here, text)
-        surroundings = {**os.environ, **{name: move(value) for name, value in environment.items()}, "TMPDIR": f"{here}/tests/temporary"}
+        surroundings = {**os.environ, **{name: move(value) for name, value in environment.items()}, "TMPDIR": f"{here}/tests/temporary",
+                        "REJFILT_INCLUDE": f"{ROOT}/include"}  # models' headers
         begin = time.monotonic()
         with open(f"{here}/log", "wb") as log:
             process = subprocess.Popen([move(w) for w in words], cwd=f"{here}/tests", stdin=subprocess.DEVNULL, stdout=log, stderr=log, env=surroundings,
