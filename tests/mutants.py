@@ -138,7 +138,7 @@ class Place:
                         "REJFILT_INCLUDE": f"{ROOT}/include"}  # models' headers
         begin = time.monotonic()
         with open(f"{here}/log", "wb") as log:
-            process = subprocess.Popen([move(w) for w in words], cwd=f"{here}/tests", stdin=subprocess.DEVNULL, stdout=log, stderr=log, env=surroundings,
+            process = subprocess.Popen([f"{self.folder}/source" if w == str(ROOT) else move(w) for w in words], cwd=f"{here}/tests", stdin=subprocess.DEVNULL, stdout=log, stderr=log, env=surroundings,
                                        start_new_session=True, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY)))
             try:
                 status = process.wait(limit)
