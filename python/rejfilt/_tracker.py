@@ -562,7 +562,8 @@ def _made(of: type[Tracker], model: Model, options: dict[str, Any], contents: by
 
 def _reopen(of: type[Tracker], model: Model, sealed: Any, *older: Any) -> Tracker:
     if older:  # older versions pickled the parts
-        return _made(of, model, sealed, *older, True)
+        contents, asked = older
+        return _made(of, model, sealed, contents, asked, is_old=True)
     return _made(of, model, *unseal(model, sealed))
 
 
