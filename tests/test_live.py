@@ -159,6 +159,33 @@ class Records(Test):
             self.assertEqual(live.end(), (0, ""))
             self.assertEqual(live.rest, "")
 
+    def test_settings_outside_their_range_are_told(self):
+        """By any role, --range and batch: a note, one line at the first, a count at the end. What was asked or simulated has none."""
+        ramsey, linear, phase, decay = {"t": 5, "w_": 9, "contrast": 0.95}, {"h1": 1, "h2": -1, "s": 0.5}, {"k": 5, "phi_": 9}, {"k": 3}
+        binomial = str(ROOT / "examples/benchmarking.c")
+        for model, good, name, value, of, *more in (
+            ("ramsey", ramsey, "t", 200.5, "0 to 200"), ("ramsey", ramsey, "t", 200 * (1 + 1e-9), None), ("ramsey", ramsey, "t", 250, None, "--range=t=0:300"),
+            ("ramsey", ramsey, "t", 31, "0 to 30", "--range=t=0:30"), ("ramsey", ramsey, "contrast", 0.9, "0.95"), ("ramsey", ramsey, "contrast", 0.9, None, "--range=contrast=0.9:0.9"),
+            ("ramsey", ramsey, "w_", 1e6, None), ("linear", linear, "h2", -1.01, "-1 to 1"), ("phase", phase, "phi_", -4, None), ("phase", phase, "k", 0, "1 to 10000000000000"),
+            ("decay", decay, "k", 0.5, "1 to 200"), ("decay", decay, "k", 201, "1 to 200"), (binomial, {"m": 5, "n": 20}, "n", 7, None),
+        ):
+            good = good | ({"contrast": 0.9} if "--range=contrast=0.9:0.9" in more else {})
+            lines = [good | {"outcome": 1}, good | {name: value, "outcome": None}, good | {name: value, "outcome": 1}, good | {name: value, "outcome": 0}]
+            for batch, notes in ("1", [0, 0, 1024, 1024]), ("3", [0, 0, 1024]):
+                with self.subTest(model=model, name=name, value=value, batch=batch):
+                    done = subprocess.run([COMMAND, "track", f"--model={model}", f"--batch={batch}", *more], input=as_json(lines), text=True, capture_output=True)
+                    said = [f"rejfilt: track: standard input: line 3: setting {name} = {value:g} is outside its range, {of}; learnt all the same",
+                            "rejfilt: track: 2 records had settings outside their ranges"]  # fmt: skip
+                    self.assertEqual((done.returncode, done.stderr.splitlines()), (0, said if of else []))
+                    self.assertEqual([line["notes"] & 1024 for line in parse(done.stdout)], notes if of else [0] * len(notes))
+        for model in *MODELS, "rabi", "decay":
+            run = parse(simulate(f"--model={model}", "--steps=50", "--anchors=3", "--belief=gaussian"))
+            self.assertFalse(any(line["notes"] & 1024 for line in run), model)
+            track(f"--model={model}", "--belief=gaussian", given=as_json(records_of(run)))
+            track("--ask", f"--model={model}", given="1\n" * 20)
+        told = track("--ask", "--model=ramsey", given='1\n{"outcome": 1, "t": 300}\n', says="line 2: setting t = 300 is outside its range, 0 to 200; learnt all the same")
+        self.assertEqual([line["notes"] & 1024 for line in parse(told) if "step" in line], [0, 1024])
+
 
 class AskAndTell(Test):
     def drive(self, *options, truth=0.7, answers=60, extra=lambda k: {}, lose=lambda k: False):

@@ -12,6 +12,7 @@
 #include "clock.h"
 #include "file.h"
 #include "known.h"
+#include "options.h"
 #include "output.h"
 #include "source.h"
 
@@ -42,6 +43,8 @@ typedef struct stream {
     int has_next;           /* if already read */
     long first_line;        /* of the batch */
     long capped;            /* updates with a question limited by a setting's range */
+    long outside_line, outside; /* the batch's first record with a setting outside its range; number of such records learnt */
+    char outside_text[200];     /* what of it */
 } stream;
 
 /* ---- Checkpoints ---- */
@@ -169,16 +172,39 @@ static int load_state(stream *s)
 
 /* ---- Records ---- */
 
+/* Notes the first record of a batch with a setting outside its range. */
+static void look_at_range(stream *s, const cli_record *record)
+{
+    const rf_record told = cli_record_told(record);
+    if (s->outside_line == 0 && rf_record_outside(&s->config->run.config.description, &told, s->outside_text, sizeof s->outside_text))
+        s->outside_line = record->line;
+}
+
+/* The batch is learnt: says of the run's first record with a setting outside its range, and counts them. */
+static void say_outside(stream *s)
+{
+    char text[200];
+    if (s->outside_line == 0)
+        return;
+    if (s->outside == 0 && rf_engine_rank(s->engine) == 0)
+        cli_error("track: %s: line %ld: %s", s->name, s->outside_line, s->outside_text);
+    for (uint32_t k = 0; k < s->batch.count; k++)
+        s->outside += rf_record_outside(&s->config->run.config.description, &s->batch.record[k], text, sizeof text);
+}
+
 /* Reads answers, in any order, until every question has one. */
 static int next_answers(stream *s)
 {
     int got = CLI_RECORD;
     char why[200];
+    s->outside_line = 0;
     s->batch.count = 0;
     while (s->answers.answered < s->answers.count && (got = cli_source_next(&s->source, &s->next)) == CLI_RECORD) {
         const cli_answer taken = cli_answers_take(&s->answers, &s->config->run.config.description, &s->next, why, sizeof why);
         s->last = taken == CLI_ANSWER_TAKEN ? s->next : s->last;
         s->first_line = s->answers.answered == 1 ? s->last.line : s->first_line;
+        if (taken == CLI_ANSWER_TAKEN)
+            look_at_range(s, &s->next);
         if (taken != CLI_ANSWER_BAD)
             continue;
         if (!s->config->skip_bad) {
@@ -199,6 +225,7 @@ static int next_answers(stream *s)
 static int next_batch(stream *s)
 {
     int got = CLI_RECORD;
+    s->outside_line = 0;
     s->batch.count = 0;
     s->batch.together = s->config->run.batch;
     while (s->has_next || (got = cli_source_next(&s->source, &s->next)) == CLI_RECORD) {
@@ -213,6 +240,7 @@ static int next_batch(stream *s)
         }
         s->last = s->next;
         s->first_line = s->batch.count == 1 ? s->last.line : s->first_line;
+        look_at_range(s, &s->next);
         if (state == RF_BATCH_WHOLE)
             return CLI_RECORD;
     }
@@ -324,8 +352,10 @@ static int one_step(stream *s, int *is_over)
     *is_over = got != CLI_RECORD;
     if (*is_over)
         return CLI_OK;
-    if (s->description->is_kept_only)
+    if (s->description->is_kept_only) {
+        say_outside(s);
         return keep(s);
+    }
     const rf_status status = rf_session_tell(s->session, s->batch.record, s->batch.count, &step);
     if (status < 0)
         return refuse(s, status);
@@ -336,6 +366,8 @@ static int one_step(stream *s, int *is_over)
     if (s->last.has_truth)
         rf_session_show_truth(s->session, s->last.truth, &step);
     s->checkpoint.updates++;
+    if (step.report.status & RF_NOTE_RANGE)
+        say_outside(s);
     s->capped += (step.report.status & RF_NOTE_CAPPED) != 0;
     if (s->history.series && cli_history_add(&s->history, &step) < 0) {
         cli_error("track: --state: not enough memory for the picture");
@@ -363,6 +395,8 @@ static void say_what_is_left(const stream *s, int code)
         fprintf(stderr, "rejfilt: track: a setting was at the end of its range in %ld of the questions: --range may allow more\n", s->capped);
     if (s->config->plot && s->history.failure[0])
         fprintf(stderr, "rejfilt: track: a later picture will lack this run's steps: %s\n", s->history.failure);
+    if (s->outside > 1 && rf_engine_rank(s->engine) == 0)
+        fprintf(stderr, "rejfilt: track: %ld records had settings outside their ranges\n", s->outside);
     if (s->source.bad > 0)
         fprintf(stderr, "rejfilt: track: %ld bad records passed over\n", s->source.bad);
     if (code == CLI_OK && s->before > 0 && !s->config->ask)

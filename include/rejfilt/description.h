@@ -101,6 +101,18 @@ typedef struct rf_description {
     const char *time_unit;                      /* of the records' times */
 } rf_description;
 
+/* Is this value of setting i outside the range that is described, by more than rounding? A guess has no range, and the
+   setting that outcomes depend on may have another value in each record. */
+RF_FN int rf_setting_is_outside(const rf_description *d, unsigned i, double value)
+{
+    const rf_setting *s = &d->setting[i];
+    const double low = s->low, high = s->role == RF_SETTING_FIXED ? low : s->high;
+    const double a = low < 0 ? -low : low, b = high < 0 ? -high : high, rounding = 1e-6;
+    if (s->role == RF_SETTING_GUESS || (rf_outcomes_has_setting(d->outcomes) && rf_outcomes_setting(d->outcomes) == i))
+        return 0;
+    return value < low - rounding * a || value > high + rounding * b;
+}
+
 /* Does the likelihood function return a logarithm? */
 #define RF_IS_LOG(description) ((description).is_log || rf_outcomes_are_expected((description).outcomes))
 

@@ -40,15 +40,16 @@ PyObject *refuse(rf_status status, const rf_engine *engine, const char *where)
                        *complaint ? ": " : "", complaint);
 }
 
-static PyObject *made[256]; /* notes, made on demand because creating an enumeration value is slow */
+enum { NOTES = 2048 }; /* above all bits */
+static PyObject *made[NOTES]; /* notes, made on demand because creating an enumeration value is slow */
 
 PyObject *note_of(rf_status status, const rf_engine *engine)
 {
     if (status < 0)
         return refuse(status, engine, NULL);
-    PyObject **note = &made[status & 255];
+    PyObject **note = &made[status % NOTES];
     if (!*note)
-        *note = notes ? PyObject_CallFunction(notes, "i", status & 255) : PyLong_FromLong(status);
+        *note = notes ? PyObject_CallFunction(notes, "i", status % NOTES) : PyLong_FromLong(status);
     return *note ? Py_NewRef(*note) : NULL;
 }
 
@@ -151,7 +152,7 @@ void free_object(PyObject *self)
 
 /* ---- The module ---- */
 
-/* _set_notes(type): the type of notes, for statuses 0 to 127. */
+/* _set_notes(type): the type of notes, an enumeration of bits. */
 static PyObject *set_notes(PyObject *module, PyObject *given)
 {
     (void)module;

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "chain.h"
+#include "options.h"
 #include "rejfilt/passes.h"
 
 enum { ERROR_MAX = 8192 }; /* holds a compiler's messages, too */
@@ -56,6 +57,8 @@ typedef struct session_object {
     uint32_t asked;                   /* number of open questions; */
     rf_record *questions;             /* the questions */
     rf_step last;                     /* of the latest update; rows may need all of it, rf_session_show lacks health */
+    char outside[200]; /* a warning about the first setting outside its range, */
+    int is_warned;     /* if it was given */
     int before, has_changed;          /* health before the latest update, as shown; whether that update changed it */
 } session_object;
 
@@ -125,6 +128,8 @@ void leave(session_object *s);
 /* rf_session_tell or rf_session_tell_briefly, plus the counters of the session. Settings must be complete. Call it
    between begin and end. */
 rf_status learn(session_object *s, const rf_record records[], uint32_t count, int is_brief);
+/* Warns once about settings outside their range, `level` frames up. Returns 0, or -1 and an exception. */
+int warn_outside(session_object *s, int level);
 
 /* ---- Rows of results: the columns of the command's CSV, and whether a test was passed or failed ---- */
 unsigned row_width(const rf_description *description);

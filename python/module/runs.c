@@ -115,6 +115,8 @@ PyObject *session_replay(PyObject *self, PyObject *args)
     PyMem_Free(batch);
     PyBuffer_Release(&to);
     table_close(&t);
+    if (status >= 0 && !PyErr_Occurred() && warn_outside(s, 3) < 0)
+        return NULL;
     if (status >= 0 && !PyErr_Occurred())
         return updates > 0 && s->has_changed ? Py_BuildValue("(nni)", row, updates, s->before) : Py_BuildValue("(nnO)", row, updates, Py_None);
     char where[64];

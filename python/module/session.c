@@ -230,6 +230,20 @@ static void explain(session_object *s, const rf_record records[], uint32_t count
     PyGILState_Release(state);
 }
 
+/* Keeps a warning about the first setting outside its range. */
+static void see_outside(session_object *s, const rf_record records[], uint32_t count)
+{
+    for (uint32_t k = 0; k < count && !s->outside[0]; k++)
+        rf_record_outside(&s->config.description, &records[k], s->outside, sizeof s->outside);
+}
+
+int warn_outside(session_object *s, int level)
+{
+    const int is_new = s->outside[0] && !s->is_warned;
+    s->is_warned |= is_new;
+    return is_new ? PyErr_WarnEx(PyExc_UserWarning, s->outside, level) : 0;
+}
+
 rf_status learn(session_object *s, const rf_record records[], uint32_t count, int is_brief)
 {
     const int may_fail_unnoticed =
@@ -254,9 +268,11 @@ rf_status learn(session_object *s, const rf_record records[], uint32_t count, in
     s->has_changed = shown_health(&s->last) != s->before;
     for (uint32_t k = 0; k < count; k++)
         cli_chain_add(&s->chain, &records[k], 0);
+    if (s->last.report.status & RF_NOTE_RANGE)
+        see_outside(s, records, count);
     s->updates++;
     s->asked = 0;
-    return status;
+    return status | s->last.report.status;
 }
 
 static rf_status tell_all(session_object *s, const rf_record records[], uint32_t count)
@@ -268,11 +284,13 @@ static rf_status tell_all(session_object *s, const rf_record records[], uint32_t
     return status;
 }
 
-/* Returns the note after a tell, and calls on_health if health has changed. The session is not marked as in use
+/* Returns the note after a tell, warns in the caller's line, and calls on_health if health has changed. The session is not marked as in use
    here, so on_health may ask and tell. */
-static PyObject *note_and_call(session_object *s, rf_status status)
+static PyObject *note_and_call(session_object *s, rf_status status, int level)
 {
     PyObject *note = note_of(status, s->engine);
+    if (note && warn_outside(s, level) < 0)
+        Py_CLEAR(note);
     if (note && s->has_changed) {
         PyObject *done = PyObject_CallMethod((PyObject *)s, "_health_changed", "i", s->before);
         if (!done)
@@ -390,7 +408,7 @@ static PyObject *session_tell(PyObject *self, PyObject *const *args, Py_ssize_t 
     if ((setting == Py_None || setting_from(s, setting, record.setting) == 0) && fill_settings(s, &record, 0) == 0)
         status = tell_all(s, &record, 1);
     leave(s);
-    return note_and_call(s, status);
+    return note_and_call(s, status, 1);
 }
 
 /* _tell_batch(outcomes, settings or None, times or None): arrays. */
@@ -433,7 +451,7 @@ static PyObject *session_tell_batch(PyObject *self, PyObject *args)
         PyBuffer_Release(&x);
     if (t.buf)
         PyBuffer_Release(&t);
-    return note_and_call(s, status);
+    return note_and_call(s, status, 3);
 }
 
 /* pass_time(elapsed), restart() */

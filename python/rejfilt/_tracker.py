@@ -31,11 +31,14 @@ class Note(enum.IntFlag):
     CLAMPED = 32  #: the new covariance was singular or beyond the limits, and was held at them
     COARSE = 64  #: a standard deviation was below the spacing of numbers near the mean, and was held there
     CAPPED = 128  #: a question was held at the end of a setting's range: a wider one would tell more
+    FEW = 256  #: too few attempts were effective
+    BROKEN = 512  #: nothing was left to learn from: likelihoods were NaN, negative or infinite
+    RANGE = 1024  #: a setting was outside its range; learnt all the same
 
     @property
     def text(self) -> str:
         """In words."""
-        return "; ".join(_rejfilt.status_text(bit) for bit in (1, 2, 4, 8, 16, 32, 64, 128) if self & bit) or "fine"
+        return "; ".join(_rejfilt.status_text(bit) for bit in Note if self & bit) or "fine"
 
 
 _rejfilt._set_notes(Note)
@@ -212,7 +215,7 @@ class Tracker(_rejfilt.Session):
     tell(outcome, setting=None, *, time=None) learns from an outcome. It is the answer to `ask`, or with `setting` (a mapping, a
     sequence, or a number) an experiment of your own. None means that nothing was measured. Several outcomes, with a row of settings
     each, are learnt from together. `time` is when it was measured; by default one unit after the previous record. The result is a
-    `Note`. If it raises `Refused`, or an exception of the model's function, nothing has changed.
+    `Note`; the first setting outside its range is also a warning. If it raises `Refused`, or an exception of the model's function, nothing has changed.
 
     >>> tracker = rejfilt.Tracker("precession", seed=1)
     >>> tracker.tell(1, {"t": 2.0, "x_": 0.3})

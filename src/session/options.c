@@ -48,7 +48,6 @@ static const struct {
                {BY_particles, "particles"},
                {BY_grid, "grid"},
                {BY_TESTS, "tests of health, which strict leaves out"},
-               {BY_CHOICE, "designs that choose experiments"},
                {BY_RISK, "the design risk and a model's own"},
                {BY_ANCHORS, "designs with anchors and tests"}};
 
@@ -108,7 +107,7 @@ static const row table[] = {
     {{"chart", "[NAME=]C", "the space in which a parameter is Gaussian: real, positive,\nbounded:A:B, periodic:A:B (default: the model's)", NULL, 1}, LIST, 0, 0, 0, ANY, rf_set_chart},
     {{"prior", "[NAME=]A:B", "uniform prior from A to B; or M+-S, a Gaussian with mean M\nand standard deviation S", NULL, 1}, LIST, 0, 0, 0, ANY, rf_set_prior},
     {{"drift", "[NAME=]SD", "standard deviation of one step of the random walk (per unit\nof time if records have times); 0 means static. C+-SD~TIME:\nreverts to C. A:B~DWELL: switches between A and B. learn:\nthe drift is learnt", NULL, 1}, LIST, 0, 0, 0, ANY, rf_set_drift},
-    {{"range", "NAME=A:B", "keep a setting within A..B, such as a time", NULL, 1}, LIST, 0, 0, 0, BY_CHOICE, rf_set_range},
+    {{"range", "NAME=A:B", "keep a setting within A..B, such as a time; of records that\nleave it you are told", NULL, 1}, LIST, 0, 0, 0, BY_STEPS, rf_set_range},
     {{"cost", "NAME=C", "cost of an experiment: 1, plus C per unit of this setting;\nused by the design risk", NULL, 1}, LIST, 0, 0, 0, BY_RISK, rf_set_cost},
     {{"unit", "NAME=UNIT", "show this unit beside a parameter, a setting or time; numbers\nstay as they are", NULL, 1}, LIST, 0, 0, 0, ANY, rf_set_unit},
 };
@@ -351,7 +350,7 @@ void rf_config_forget(rf_config *config, rf_readers use)
     for (unsigned i = 0; i < config->description.settings; i++) {
         rf_setting *s = &config->description.setting[i];
         const rf_setting *of = &fresh.description.setting[i];
-        if (!(by & BY_CHOICE) && s->role != RF_SETTING_FIXED) {
+        if (!(by & BY_CHOICE) && s->role != RF_SETTING_FIXED) { /* else only notes depend on it */
             s->low = of->low;
             s->high = of->high;
         }
@@ -436,7 +435,7 @@ size_t rf_config_text(const rf_config *c, rf_readers use, char *text, size_t siz
     for (unsigned i = 0; i < d->settings; i++) {
         const rf_setting *s = &d->setting[i];
         add(&g, "\n[setting %s]\n", s->name);
-        if (s->role != RF_SETTING_GUESS && (by & BY_CHOICE || s->role == RF_SETTING_FIXED))
+        if (s->role != RF_SETTING_GUESS && (by & BY_CHOICE || s->role == RF_SETTING_FIXED || is_told(c, "range")))
             add(&g, "range = %s:%s\n", rf_real_text(s->low, first), rf_real_text(s->high, second));
         if (by & BY_RISK)
             add(&g, "cost = %s\n", rf_real_text(s->cost, first));

@@ -24,6 +24,9 @@ int rf_set_range(rf_config *config, const char *text, char *error, size_t size);
 int rf_set_cost(rf_config *config, const char *text, char *error, size_t size);
 int rf_set_unit(rf_config *config, const char *text, char *error, size_t size);
 
+/* If a setting of the record is outside its range, writes which, and returns 1; else 0. A record without outcome has none. */
+int rf_record_outside(const rf_description *description, const rf_record *record, char *text, size_t size);
+
 /* Does every prior fit its parameter's chart? Returns 0, or -1 with a message that begins with "prior: ". */
 int rf_check_priors(const rf_config *config, char *error, size_t size);
 

@@ -348,6 +348,17 @@ static uint32_t gather(const rf_session *s, const rf_record records[], uint32_t 
     return known;
 }
 
+/* Is a setting of these records outside its range, and not as it was asked for? */
+static int is_outside(const rf_session *s, const rf_record records[], uint32_t count)
+{
+    int any = 0;
+    for (uint32_t k = 0; k < count; k++)
+        for (unsigned i = 0; i < s->model.settings && !isnan(records[k].outcome); i++)
+            any |= rf_setting_is_outside(&s->config->description, i, records[k].setting[i]) &&
+                   !(k < s->now.asked && records[k].setting[i] == question_of(s, k)[i]);
+    return any;
+}
+
 int rf_session_is_used_up(const rf_session *s)
 {
     return rf_kind_of(s->belief)->updates(s->belief) >= UPDATES_MAX || s->now.experiments > 0xffffffffu - RF_BATCH_MAX;
@@ -717,6 +728,7 @@ static rf_status tell_and_show(rf_session *s, const rf_record records[], uint32_
             }
         }
         t.report.status |= s->now.is_capped ? RF_NOTE_CAPPED : 0;
+        t.report.status |= is_outside(s, records, count) ? RF_NOTE_RANGE : 0;
         s->now.asked = s->now.anchors = 0;
         s->now.is_capped = 0;
     } else {

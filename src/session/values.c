@@ -2,6 +2,7 @@
 #define _POSIX_C_SOURCE 200809L
 #include "options.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -185,6 +186,21 @@ int rf_set_range(rf_config *c, const char *text, char *error, size_t size)
         c->description.setting[i].high = high;
     }
     return 0;
+}
+
+int rf_record_outside(const rf_description *d, const rf_record *record, char *text, size_t size)
+{
+    unsigned i = 0;
+    while (i < d->settings && !rf_setting_is_outside(d, i, record->setting[i]))
+        i++;
+    if (i == d->settings || isnan(record->outcome))
+        return 0;
+    const rf_setting *s = &d->setting[i];
+    int used = snprintf(text, size, "setting %s = %.15g is outside its range, %.15g", s->name, record->setting[i], s->low);
+    if (s->role != RF_SETTING_FIXED)
+        used += snprintf(text + used, size - (size_t)used, " to %.15g", s->high);
+    snprintf(text + used, size - (size_t)used, "; learnt all the same");
+    return 1;
 }
 
 int rf_set_cost(rf_config *c, const char *text, char *error, size_t size)
