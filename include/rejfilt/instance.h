@@ -32,7 +32,7 @@ typedef struct RF(instance) {
     RF(block) *block;                       /* many likelihoods at once, or null; then `likelihood` may be null */
     void *data;                             /* argument of the block function */
     uint16_t one_thread;                    /* 1: its functions must run on the caller's thread */
-    uint16_t is_checked;                    /* 1: opening a session does not check it; then a block function gives `expected` for the outcome NaN */
+    uint16_t is_checked;                    /* 1: opening a session does not check it; then a block function gives `expected` for the outcome NaN. 2: nor does its first record */
 } RF(instance);
 
 /* Writes the described charts to charts[dim]. */

@@ -193,7 +193,7 @@ class Memory(unittest.TestCase):
         self.assertLess(after - before, slack)
 
     def test_updates(self):
-        trackers = [Tracker("precession", seed=1, attempts=20, sampler="reject"), Tracker(in_numpy, seed=1, attempts=20, belief="mixture")]
+        trackers = [Tracker("precession", seed=1, attempts=20, sampler="reject"), Tracker(in_numpy, seed=1, belief="mixture")]
         counts = (1_000_000, 20_000) if LONG else (10_000, 700)
 
         def work():

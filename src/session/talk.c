@@ -459,7 +459,7 @@ static rf_status tell(rf_session *s, const rf_record records[], uint32_t count, 
     if (is_impossible(s, t->numbers, t->known))
         return RF_REFUSED_OUTCOME;
 #ifndef RF_DEVICE_KIND
-    if (s->now.records == 0 && t->known > 0 && !s->is_tried) { /* settings that opening did not try */
+    if (s->now.records == 0 && t->known > 0 && !s->is_tried && s->config->model->f64->is_checked < 2) { /* settings that opening did not try */
         char error[8];
         if (rf_config_try(s->config, t->numbers, error, sizeof error) < 0)
             return RF_REFUSED_MODEL;

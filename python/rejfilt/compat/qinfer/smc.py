@@ -115,6 +115,7 @@ def _made_of(model: Any, priors: list[tuple[Parameter, Any]], known: dict[str, S
         simulate=None if count else draw,
         bound=None if count else 1.0,
     )(likelihood)
+    made._trust()  # QInfer's experiments have no ranges, and models need not stand any other
     return made
 
 
