@@ -76,8 +76,8 @@ class Test(unittest.TestCase):
 
 class Synthetic(Test):
     def test_summary(self):
-        for method in (), ("--method", "paper", "--particles", 500, "--limit", 60):
-            got = classify(*DIGITS, "--task", "even-odd", *method)
+        for method in ("--limit", 150, "--pilot", 150), ("--method", "paper", "--particles", 500, "--limit", 60):
+            got = classify("--data", "synthetic", "--task", "even-odd", *method)
             self.assertEqual(list(got)[: len(KEYS)], KEYS)
             self.assertEqual((got["task"], got["classes"], got["train"], got["synthetic"]), ("even-odd", 2, 6000, True))
             self.assertEqual(got["error"], got["errors"] / got["objects"])
@@ -95,14 +95,16 @@ class Synthetic(Test):
         two = classify(*DIGITS, "--task", "zero-one")
         self.assertEqual((two["classes"], two["train"], two["left_out"]), (2, 1200, 5600))
         self.assertEqual(classify(*DIGITS, "--classes", "0:zero 1:one")["errors"], two["errors"])
+        path = self.file("t.csv", "".join(f"{i % 7},{i % 3},{(9, 10, 2)[i % 3]}\n" for i in range(90)))
+        self.assertIn("p_2,p_9,p_10,", good("classify", "--train", path, "--out", "/dev/stdout"))  # numbers in their order
         self.assertEqual(classify(*DIGITS, "--classes", "0,2,4:even 1,3,5:odd 9:nine")["classes"], 3)
 
     def test_same_seed_same_result_whatever_the_threads(self):
-        for method in (), ("--method", "paper", "--particles", 100):
+        for method in ("--pilot", 60), ("--method", "paper", "--particles", 100):
             outputs = []
             for threads in 1, 2, 5:
                 path = self.folder / f"out{threads}.csv"
-                good("classify", "--data", "synthetic", "--limit", 60, "--pilot", 60, "--task", "even-odd", *method, "--threads", threads, "--out", path)
+                good("classify", "--data", "synthetic", "--limit", 60, "--task", "even-odd", *method, "--threads", threads, "--out", path)
                 outputs.append(path.read_text())
             self.assertEqual(outputs[0], outputs[1])
             self.assertEqual(outputs[0], outputs[2])
@@ -111,7 +113,7 @@ class Synthetic(Test):
         outputs = set()
         for seed in 1, 2:
             path = self.folder / f"{seed}.csv"
-            good("classify", *DIGITS, "--limit", 20, "--task", "even-odd", "--method", "paper", "--particles", 100, "--seed", seed, "--out", path)
+            good("classify", "--data", "synthetic", "--limit", 20, "--task", "even-odd", "--method", "paper", "--particles", 100, "--seed", seed, "--out", path)
             outputs.add(path.read_text())
         self.assertEqual(len(outputs), 2)
 
@@ -426,7 +428,7 @@ class AsPeopleHaveThem(Test):
 
     def test_quantities_as_spreadsheets_show_them(self):
         """A currency, a percent sign, digits in groups; between semicolons also with a point between groups."""
-        rows = [[f"{(number := 1234.5 * (i % 4) - 800 * (i % 3)):.2f}", f"{i % 7}", "ab"[i % 4 > 1]] for i in range(300)]
+        rows = [[f"{(number := 1234.5 * (i % 4) - 800 * (i % 3)):.2f}", f"{i % 7}.{i:03}", "ab"[i % 4 > 1]] for i in range(300)]
         want = classify("--train", self.written("plain.csv", header=["price", "share", "label"], rows=rows), "--split", "2:1")
         shown = lambda x: f'"{x:,.2f} €"' if x < 0 else f'"$ {x:,.2f}"'
         german = lambda x: f"{x:,.2f}".translate(str.maketrans(",.", ".,"))
@@ -554,6 +556,11 @@ class AsPeopleHaveThem(Test):
         for says, text in {"there is no class 'q'": "q=1", "is not CLASS=NUMBER": "x", "class 'x'": "x=-1"}.items():
             self.refused("classify", "--train", self.train, *self.how, "--class-cost", text, says=says)
         self.refused("classify", "--train", self.train, *self.how, "--priors", "x=0.7 y=0.7", says="must add up to 1")
+        draw = random.Random(2)  # shares as in the training data change nothing
+        rows = [[draw.gauss(i % 4 == 0, 1), draw.gauss(i % 4 == 0, 1), "yn"[i % 4 > 0]] for i in range(256)]
+        path = self.file("rare.csv", "\n".join(f"{a},{b},{c}" for a, b, c in rows))
+        without, shares = (classify("--train", path, "--test", path, *more) for more in ((), ("--priors", "y=0.25 n=0.75")))
+        self.assertEqual((without["errors"], without["mean_queries"]), (shares["errors"], shares["mean_queries"]))
 
     def test_costs_with_a_header_groups_and_zero(self):
         prices = self.file("prices.csv", '"feature",cost,group\ncolour,4,look\nacid,4,look\nnoise,0\n')
