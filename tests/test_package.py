@@ -230,7 +230,7 @@ class Manual(unittest.TestCase):
                               env={**os.environ, "MANWIDTH": "100", "LC_ALL": "C.UTF-8", "MANPAGER": "cat"}, text=True)
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         self.assertIn("REJFILT TRACK", done.stdout)
-        for command in [*([name] for name in commands()), *(["classify", part] for part in ("fit", "predict", "ask"))]:
+        for command in [*([name] for name in commands()), *(["classify", part] for part in ("fit", "predict", "ask", "rank"))]:
             text = page.read_text().split(f'.SH "REJFILT {" ".join(command).upper()}"\n')[1].split(".SH ")[0]
             for option in options(*command):
                 self.assertIn(f"\\fB{option}\\fR".replace("-", "\\-"), text, command)

@@ -142,62 +142,22 @@ int cli_classify_fit(int argc, char **argv)
 /* ---- Shared by predict and ask ---- */
 
 typedef struct use_config {
+    classify_config shared;              /* must be first, as above */
     const char *files[CLI_LIST_MAX + 1]; /* the model, then others */
     const char *out, *label, *labels, *state;
-    double stop, mean_questions, error, max_cost;
-    uint64_t budget, threads;
-    int json;
-    double error_goal;
 } use_config;
 
 #define AT(field) offsetof(use_config, field)
-
-static int set_error(void *c, const char *value, char *error, size_t size)
-{
-    classify_config parsed = {0};
-    if (classify_set_error(&parsed, value, error, size) < 0)
-        return -1;
-    ((use_config *)c)->error_goal = parsed.error;
-    return 0;
-}
-
-#define STOPS                                                                                                          \
-    {"error",                                                                                                          \
-     "E",                                                                                                              \
-     "stop so that the share of errors is at most E (0.02 or 2%), by\nleave-one-out on training objects",              \
-     set_error,                                                                                                        \
-     CLI_CUSTOM,                                                                                                       \
-     0,                                                                                                                \
-     0,                                                                                                                \
-     0,                                                                                                                \
-     NULL},                                                                                                            \
-        {"mean-questions",                                                                                             \
-         "N",                                                                                                          \
-         "stop so that objects take N queries on average, likewise",                                                   \
-         NULL,                                                                                                         \
-         CLI_REAL,                                                                                                     \
-         AT(mean_questions),                                                                                           \
-         0,                                                                                                            \
-         1e6,                                                                                                          \
-         NULL},                                                                                                        \
-        {"stop", "P",      "stop when the filter gives all classes but one P together\n(default: the model's)",        \
-         NULL,   CLI_REAL, AT(stop),                                                                                   \
-         0,      0.5,      NULL},                                                                                      \
-        {"budget", "N", "at most N queries an object (default: the model's)", NULL, CLI_U64, AT(budget), 1,            \
-         1000000,  NULL},                                                                                              \
-    {                                                                                                                  \
-        "max-cost", "C", "queries of an object cost at most C together", NULL, CLI_REAL, AT(max_cost), 0, 1e12, NULL   \
-    }
 
 static const cli_option predict_options[] = {
     {"", "FILE", "", NULL, CLI_INPUTS, AT(files), 0, 0, NULL},
     {"label", "COLUMN", "the column that is the label, where there is one", NULL, CLI_TEXT, AT(label), 0, 0, NULL},
     {"labels", "FILE", "labels, where they are a file of their own", NULL, CLI_INPUT, AT(labels), 0, 0, NULL},
     {"out", "FILE", "where the rows go (default, or '-': standard output)", NULL, CLI_OUTPUT, AT(out), 0, 0, NULL},
-    STOPS,
-    {"threads", "N", "threads (default: one per CPU); no effect on the result", NULL, CLI_U64, AT(threads), 1, 1024,
+#include "stop_options.def"
+    {"threads", "N", "threads (default: one per CPU); no effect on the result", NULL, CLI_U64, AT(shared.threads), 1, 1024,
      NULL},
-    {"json", NULL, "print one JSON object instead of rows", NULL, CLI_FLAG, AT(json), 0, 0, NULL},
+    {"json", NULL, "print one JSON object instead of rows", NULL, CLI_FLAG, AT(shared.json), 0, 0, NULL},
     {NULL, NULL, NULL, NULL, CLI_CUSTOM, 0, 0, 0, NULL},
 };
 
@@ -218,7 +178,7 @@ static const cli_option ask_options[] = {
     {"", "FILE", "", NULL, CLI_INPUTS, AT(files), 0, 0, NULL},
     {"state", "FILE", "keep what was answered in FILE; killed and started again, it\ncontinues there", NULL,
      CLI_STATE, AT(state), 0, 0, NULL},
-    STOPS,
+#include "stop_options.def"
     {NULL, NULL, NULL, NULL, CLI_CUSTOM, 0, 0, 0, NULL},
 };
 
@@ -314,17 +274,17 @@ static int open_model(const char *command, const use_config *c, mapped *m)
         unmap(m);
         return cli_error("%s: %s: %s", command, c->files[0], error);
     }
-    const rfc_goal goal = c->error_goal >= 0       ? RFC_GOAL_ERROR
-                          : c->mean_questions >= 0 ? RFC_GOAL_QUESTIONS
+    const classify_config *g = &c->shared;
+    const rfc_goal goal = g->error >= 0            ? RFC_GOAL_ERROR
+                          : g->mean_questions >= 0 ? RFC_GOAL_QUESTIONS
                                                    : RFC_GOAL_STOP;
-    const double value = c->error_goal >= 0       ? c->error_goal
-                         : c->mean_questions >= 0 ? c->mean_questions
-                         : c->stop >= 0           ? c->stop
+    const double value = g->error >= 0            ? g->error
+                         : g->mean_questions >= 0 ? g->mean_questions
+                         : g->stop >= 0           ? g->stop
                                                   : rfc_model_rules(m->model)->stop;
     rfc_expected expected;
-    const int reached = c->error_goal >= 0 || c->mean_questions >= 0 || c->stop >= 0 || c->budget || !isinf(c->max_cost)
-                            ? rfc_model_limit(m->model, (uint32_t)c->budget, c->max_cost, goal, value, &expected)
-                            : 0;
+    const int is_given = goal != RFC_GOAL_STOP || g->stop >= 0 || g->budget || !isinf(g->max_cost),
+              reached = is_given ? rfc_model_limit(m->model, (uint32_t)g->budget, g->max_cost, goal, value, &expected) : 0;
     if (reached == 1)
         fprintf(
             stderr,
@@ -334,12 +294,6 @@ static int open_model(const char *command, const use_config *c, mapped *m)
         return CLI_OK;
     unmap(m);
     return cli_error("%s: %s: was fitted with --pilot 0 and takes --stop only", command, c->files[0]);
-}
-
-static use_config use_default(void)
-{
-    return (use_config){
-        .stop = -1, .mean_questions = -1, .error_goal = -1, .max_cost = INFINITY, .threads = rf_cpus_allowed()};
 }
 
 /* ---- predict ---- */
@@ -376,7 +330,6 @@ static void report_predict(const use_config *c, const rfc_table *t, const rfc_ou
 static int predict(const use_config *c, const mapped *m, rfc_table *t)
 {
     const rfc_model *model = m->model;
-    const classify_config shared = {.command = "classify predict"};
     const rfc_names *classes = rfc_model_classes(model);
     const rfc_table named = {.features = rfc_model_features(model), .names = *rfc_model_names(model)};
     const rfc_objects objects = {t, NULL, t->rows};
@@ -387,21 +340,21 @@ static int predict(const use_config *c, const mapped *m, rfc_table *t)
         classify_answers_free(&o, t->rows);
         return cli_error("classify predict: out of memory for the answers");
     }
-    int code = rfc_model_classify(model, &objects, (unsigned)c->threads, NULL, NULL, &o, error, sizeof error) < 0
+    int code = rfc_model_classify(model, &objects, (unsigned)c->shared.threads, NULL, NULL, &o, error, sizeof error) < 0
                    ? cli_error("classify predict: %s", error)
                    : check_unchanged(m);
     rf_output output;
-    FILE *out = code != CLI_OK || (c->json && !c->out) ? NULL : c->out ? classify_create(&shared, c->out, &output) : stdout;
+    FILE *out = code != CLI_OK || (c->shared.json && !c->out) ? NULL : c->out ? classify_create(&c->shared, c->out, &output) : stdout;
     if (code == CLI_OK && c->out && !out)
         code = CLI_BAD_INPUT;
     if (out) {
         classify_put_header(out, classes);
         if (classify_put_objects(out, classes, &named, &objects, &o, 0) < 0)
             code = cli_error("classify predict: out of memory for the answers");
-        if (out != stdout && classify_finish(&shared, &output, code == CLI_OK) != CLI_OK)
+        if (out != stdout && classify_finish(&c->shared, &output, code == CLI_OK) != CLI_OK)
             code = CLI_FAILED;
     }
-    if (code == CLI_OK && c->json)
+    if (code == CLI_OK && c->shared.json)
         report_predict(c, t, &o, rf_clock_seconds() - start);
     classify_answers_free(&o, t->rows);
     return code;
@@ -409,7 +362,7 @@ static int predict(const use_config *c, const mapped *m, rfc_table *t)
 
 int cli_classify_predict(int argc, char **argv)
 {
-    use_config c = use_default();
+    use_config c = {.shared = classify_config_default("classify predict")};
     mapped m;
     char error[600] = "";
     int go = cli_parse(&predict_usage, &c, argc, argv);
@@ -418,7 +371,7 @@ int cli_classify_predict(int argc, char **argv)
     if (!c.files[0] || !c.files[1] || c.files[2])
         return cli_error("classify predict: give a model and a file of objects");
     if (c.out && strcmp(c.out, "-") == 0) {
-        if (c.json)
+        if (c.shared.json)
             return cli_error("classify predict: --json and --out - both go to standard output; give --out a file");
         c.out = NULL;
     }
@@ -883,7 +836,7 @@ static int converse(asking *a, rfc_told *told)
 
 int cli_classify_ask(int argc, char **argv)
 {
-    use_config c = use_default();
+    use_config c = {.shared = classify_config_default("classify ask")};
     mapped m;
     rf_lock lock = {.file = -1};
     char error[RF_PATH_MAX + 200] = "";

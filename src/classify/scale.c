@@ -294,7 +294,7 @@ rfc_coding *rfc_coding_make(const rfc_table *t, rfc_scaling wanted, char *error,
         if (c->used == RFC_SCALE_SHARED)
             c->all = map_of_all(t, room);
         else
-            c->quantile = malloc((size_t)t->features * c->cuts * sizeof *c->quantile);
+            c->quantile = calloc((size_t)t->features * c->cuts, sizeof *c->quantile); /* categories have none */
         if (t->categories)
             c->categories = calloc(t->features, sizeof *c->categories);
         status = c->fill && (c->quantile || c->used == RFC_SCALE_SHARED) && (c->categories || !t->categories) ? 0 : -1;
