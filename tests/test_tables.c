@@ -73,6 +73,29 @@ static void label_columns(void **state)
     remove(csv);
 }
 
+static void integers_have_signs(void **state)
+{
+    (void)state;
+    const struct { unsigned char code; int bytes; } kinds[] = {{9, 1}, {11, 2}, {12, 4}};
+    const int values[] = {-2, 1, 3, -1}; /* two rows, whose last number is the label */
+    for (size_t k = 0; k < 3; k++) {
+        unsigned char text[12 + 16] = {0, 0, kinds[k].code, 2, 0, 0, 0, 2, 0, 0, 0, 2};
+        for (int i = 0, at = 12; i < 4; i++)
+            for (int b = kinds[k].bytes; b-- > 0;)
+                text[at++] = (unsigned char)((unsigned)values[i] >> 8 * b);
+        const char *path = write_file(in_directory("signs"), (const char *)text, 12 + 4 * (size_t)kinds[k].bytes);
+        rfc_table train, test;
+        char error[400] = "";
+        assert_int_equal(tables_load(&(tables_source){.train = path}, &train, &test, error, sizeof error), 0);
+        assert_true(train.rows == 2 && train.features == 1 && train.reals);
+        check_within(train.reals[0], -2, 0);
+        check_within(train.reals[1], 3, 0);
+        assert_string_equal(train.labels.text[train.label[1]], "-1");
+        rfc_table_free(&train);
+        remove(path);
+    }
+}
+
 static int is_odd(const void *context, uint32_t row) { return !context && row % 2; }
 
 /* More rows than there is room for at first, with missing and fractional numbers: row i has i, i + ½ or nothing. */
@@ -413,6 +436,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_directory_of_images),
         cmocka_unit_test(label_columns),
+        cmocka_unit_test(integers_have_signs),
         cmocka_unit_test(missing_numbers_stay_missing),
         cmocka_unit_test(tables_are_joined),
         cmocka_unit_test(synthetic_digits_are_a_function_of_their_number),
