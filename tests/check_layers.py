@@ -20,8 +20,8 @@ LAYERS = (  # from bottom to top
 )
 # Higher than their folder: they load a user's model, or call a kernel, for this machine, and need the engines for that.
 ABOVE = {"src/models/load.c": "engines", "src/models/load_check.c": "engines", "src/models/described.c": "engines", "src/models/check.c": "engines"}
-# The command runs the lab (`reproduce`), and the lab's nearest neighbours (`classify --knn`).
-ALLOWED = {("apps/cli/reproduce.c", "lab/experiments/workers.h"), ("apps/cli/classify.c", "lab/baselines/knn.h"), ("apps/cli/classify_data.c", "lab/baselines/knn.h")}
+# The command has the lab's nearest neighbours (`classify --knn`).
+ALLOWED = {("apps/cli/classify.c", "lab/baselines/knn.h"), ("apps/cli/classify_data.c", "lab/baselines/knn.h")}
 
 
 def layer(path):

@@ -127,7 +127,7 @@ class FrontDoor(Test):
         self.refused("features", "--train=a.csv", says="'rejfilt features' is now 'rejfilt classify rank'")
 
     def test_help_takes_no_value(self):
-        for command in (["track"], ["state", "show"], ["compare"], ["classify"], ["classify", "fit"], ["classify", "rank"], ["reproduce"], ["models"]):
+        for command in (["track"], ["state", "show"], ["compare"], ["classify"], ["classify", "fit"], ["classify", "rank"], ["models"]):
             self.refused(*command, "--help=3", says="--help takes no value")
 
     def test_a_second_file_is_refused(self):

@@ -11,7 +11,7 @@ ROOT = test_docs.ROOT
 BUILD = ROOT / "build"
 MOST = 35
 PAGES = [ROOT / "README.md", ROOT / "python/README.md", *sorted((ROOT / "docs").rglob("*.md"))]
-COMMANDS = ("track", "compare", "classify", "classify rank", "reproduce", "models", "state")
+COMMANDS = ("track", "compare", "classify", "classify rank", "models", "state")
 ALLOWED: dict[str, str] = {}  # how a sentence begins, code as CODE: why it may be longer
 
 ABBREVIATIONS = r"\b(?:e\.g|i\.e|et al|cf|vs|Fig|No|Sec|Eq|[A-Z])\.$"

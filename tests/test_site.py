@@ -425,12 +425,6 @@ class Pictures(unittest.TestCase):
         self.assertEqual(self.browser.complaints, [])
         refuses_strangers(self, self.browser)
 
-    def test_report(self):
-        self.show("report.html", "reproduce", "kappa", f"--out={self.folder}")
-        self.assertEqual(self.browser.evaluate("getComputedStyle(document.querySelector('table')).borderCollapse"), "collapse")
-        self.assertGreater(self.browser.evaluate("Math.min(...[...document.images].map(image => image.naturalWidth))"), 100)
-        refuses_strangers(self, self.browser)
-
 
 def complains_of_policy(test, browser):
     end = time.monotonic() + 10

@@ -21,7 +21,6 @@ int cli_state(int argc, char **argv);
 int cli_compare(int argc, char **argv);
 int cli_models(int argc, char **argv);
 int cli_classify(int argc, char **argv);
-int cli_reproduce(int argc, char **argv);
 
 /* "rejfilt: " and the message on standard error, as one line. Returns CLI_BAD_INPUT. */
 int cli_error(const char *format, ...) __attribute__((format(printf, 1, 2)));

@@ -15,7 +15,6 @@ static const cli_command commands[] = {
     {"state", "show, export or import what a run has learnt", cli_state},
     {"compare", "say which of several models the records favour", cli_compare},
     {"classify", "classify objects by asking for few of their features", cli_classify},
-    {"reproduce", "check the paper's claims, figure by figure", cli_reproduce},
     {"models", "list the built-in models", cli_models},
     {NULL, NULL, NULL},
 };
