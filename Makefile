@@ -12,7 +12,7 @@ help:
 	@echo "make test       build and run the tests; CTEST=\"-R '^live$$'\" passes options on"
 	@echo "make check      lists more looks at the code: sanitizers, fuzzing, valgrind, coverage, faults, ...; KIND=fuzz WORDS=\"SECONDS=600 records\" is one"
 	@echo "make bench      how fast it is; writes build/bench.json; WHICH=python, cuda: beside QInfer, on a GPU"
-	@echo "make evidence   the figures of the book: WHICH=accuracy, calibration, trust (hours) or mnist DATA=directory"
+	@echo "make evidence   the figures of the book: WHICH=accuracy, beliefs, calibration, chips, compare, trust (hours) or mnist DATA=directory"
 	@echo "make reproduce  the paper's claims, checked: reproduce/report.html; WHICH=\"kappa theory\": some, MODE=--list, MODE=--full for all trials, DATA=directory of MNIST"
 	@echo "make ports      firmwares on simulated chips, the wasm module and hardware, against their budgets; WHICH=avr, cortex-m, riscv, wasm, hdl, hdl-demo: one"
 	@echo "make amalgamation  the cores as pairs of files to copy into a firmware, in dist/"

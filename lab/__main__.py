@@ -3,7 +3,7 @@
 import importlib
 import sys
 
-PROGRAMS = ("reproduce", "trust", "calibration", "accuracy", "beliefs", "compare")
+PROGRAMS = ("reproduce", "trust", "accuracy", "compare")
 
 if len(sys.argv) < 2 or sys.argv[1] not in PROGRAMS:
     sys.exit(f"usage: python -m lab {'|'.join(PROGRAMS)} [WORD...]")

@@ -14,11 +14,11 @@ COMMAND = str(BUILD / "rejfilt")
 
 
 @functools.cache
-def library(name):
+def library(name, mode=ctypes.DEFAULT_MODE):
     found = list((BUILD / "lab").rglob(f"{name}.so")) + list(BUILD.glob(f"{name}.so"))
     if not found:
         raise SystemExit(f"lab: {BUILD} has no {name}.so: cmake --build {BUILD} --target {name.removeprefix('lib')}")
-    return ctypes.CDLL(str(found[0]))
+    return ctypes.CDLL(str(found[0]), mode)
 
 
 def update(kind, dim, seed, attempts, record=(), number=0, nodes=0, begin=0, mean=None, factor=None):

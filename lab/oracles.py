@@ -154,12 +154,15 @@ class Grid:
             taps = np.exp(-0.5 * (np.arange(-reach, reach + 1) / sd) ** 2)
         else:
             reach, taps = 1, np.array([sd * sd / 2, 1 - sd * sd, sd * sd / 2])
-        p = np.moveaxis(p, i, -1)
+        p, taps = np.moveaxis(p, i, -1), taps / taps.sum()
         n = p.shape[-1]
-        wide = np.zeros((*p.shape[:-1], n + 2 * reach))
-        size = n + 4 * reach
-        wide = np.fft.irfft(np.fft.rfft(p, size) * np.fft.rfft(taps / taps.sum(), size), size)[..., : n + 2 * reach]
-        found = np.maximum(wide[..., reach : reach + n], 0)
+        if p.ndim == 1:
+            wide = np.convolve(p, taps)  # not by FFT, whose rounding would be a hazard of its own where the density is tiny
+        else:
+            wide = np.zeros((*p.shape[:-1], n + 2 * reach))
+            for k, tap in enumerate(taps):
+                wide[..., k : k + n] += tap * p
+        found = wide[..., reach : reach + n].copy()
         if axis.chart.kind == "periodic":
             found[..., -reach:] += wide[..., :reach]
             found[..., :reach] += wide[..., n + reach :]

@@ -3,7 +3,7 @@ import json, os, pathlib, subprocess, sys, tempfile
 
 program = sys.argv[1]
 os.environ["REJFILT_MODEL_FLAGS"] = "-O0"  # lab models compile faster
-experiment = pathlib.Path(__file__).parent.parent / "lab" / "experiments" / "calibration"
+experiment = pathlib.Path(__file__).parent.parent / "lab" / "calibration"
 
 
 def run(*arguments):

@@ -24,7 +24,6 @@ NOT_RUN = {  # pattern of a command: the reason
     r"^python3 docs/gallery/figures.py": "it needs the Python package; make pictures WHICH=gallery does",
     r"--model examples/(peak|odmr|benchmarking)\.c": "test_user_model.py compiles and runs them; make pictures WHICH=gallery does",
     r"^cp build/hdl-demo.svg": "make ports WHICH=hdl-demo leaves it, which takes a minute; make pictures WHICH=gallery does",
-    r"^cmake .*RF_EXPERIMENTS": "minutes",
     r"^tar |^cmake .*CMAKE_PREFIX_PATH|pkg-config": "test_package.py does",
 }
 SLOW = "^make (bench|evidence|reproduce)|KIND=prove"  # the reader must be told how long it takes
@@ -224,7 +223,7 @@ class Commands(unittest.TestCase):
 
 class Links(unittest.TestCase):
     def test_every_link(self):
-        for page in [*PAGES, ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md", ROOT / "lab/experiments/README.md"]:
+        for page in [*PAGES, ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md", ROOT / "lab/README.md"]:
             for target in re.findall(r"\]\(([^)\s]+)\)", without_code(page.read_text())):
                 with self.subTest(f"{page.name}: {target}"):
                     path, _, anchor = target.partition("#")

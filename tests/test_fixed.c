@@ -315,7 +315,7 @@ static int ascending(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* The paper's walk, 200 trials. 2,000 trials (rejfilt-tracking, seeds 1 and 90001) have medians of 1.028 and 1.029
+/* The paper's walk, 200 trials. 2,000 trials (make evidence WHICH=accuracy, seeds 1 and 90001) have medians of 1.028 and 1.029
    and lose 0.35 and 0.20 %; over 40 seeds, the median of 200 trials varied by 0.017. The bounds are 5 standard
    deviations, and 5 lost trials: more have a probability of 4·10⁻⁶. */
 static void it_tracks(void **state)

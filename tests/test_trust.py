@@ -70,7 +70,7 @@ class Worlds(unittest.TestCase):
 
     def test_counts_cause_few_false_alarms(self):
         """Moves of counts are less regular than those of two outcomes. 1.5 per 1,000 records, 67 in all; with the limits of two outcomes 4.8."""
-        model = "--model", str(ROOT / "lab/experiments/accuracy/models/background.c")
+        model = "--model", str(ROOT / "lab/models/background.c")
         s = summary(*model, "--design", "pgh", "--belief", "gaussian", "--steps", "150", trials=300)
         self.assertLessEqual(s["false_alarms"], 1.5 * (1 + 3 / math.sqrt(67)))
 

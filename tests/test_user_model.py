@@ -129,7 +129,7 @@ class UserModel(unittest.TestCase):
     def test_four_parameters(self):
         """With constant parameters the default is a mixture, else one Gaussian. The mixture learns its first records again, so
         it ends right: near the posterior of passes. Of 40 intervals of 95 %, fewer than 33 hold the truth once in 10,000 times."""
-        dose, draw, held = ROOT / "lab/experiments/accuracy/models/dose.c", random.Random(4), 0
+        dose, draw, held = ROOT / "lab/models/dose.c", random.Random(4), 0
         self.environment["REJFILT_MODEL_FLAGS"] = ""
         believed = lambda *more: json.loads(self.track(dose, "--trials", "1", *more).stdout)["belief"]
         self.assertEqual((believed(), believed("--drift", "b=0.01")), ("mixture", "gaussian"))

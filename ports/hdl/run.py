@@ -6,7 +6,7 @@ steps (all but demo, unless some are named):
   cosim       every configuration beside fixed.c, N updates (100000): the same bits, and cycles within budget.txt
   buses       the serial line and Wishbone, and the loop that needs no host
   mutations   changed constants and operators, one at a time: the co-simulation must find each
-  tracks      rejfilt-tracking, with the hardware in the place of fixed.c and decay.c: every figure as theirs
+  tracks      the lab's accuracy, with the hardware in the place of fixed.c and decay.c: every figure as theirs
   formal      the arithmetic always answers, within so many cycles, whatever it is given: proved (yosys-smtbmc, z3)
   synth       cells, memory and MHz of budget.txt
   board       the bitstream of the iCEBreaker: BUILD/hdl/icebreaker.bin
@@ -214,11 +214,12 @@ class Hardware:
         need("verilator", "g++", "make", "cmake", "ninja")
         self.tables()
         build = os.path.dirname(self.work)
-        run(["cmake", "-S", ROOT, "-B", build, "-G", "Ninja", "-DRF_EXPERIMENTS=ON"])
-        run(["cmake", "--build", build, "--target", "rejfilt-tracking"])
+        os.environ["BUILD"] = build
+        run(["make", "-s", "-C", ROOT, "python"])
+        run([f"{ROOT}/tools/python", "lab", build, f"{ROOT}/dist", "reproduce", "--list"])  # makes the lab's environment
         for part, name in [("fixed", "fast"), ("decay", "decay-fast")]:
-            command = [f"{build}/rejfilt-tracking", f"{self.work}/tracking.json", part]
-            software, hardware = run(command), run(command, env={**os.environ, "LD_PRELOAD": self.bench(name, driver="instead.cpp")})
+            command, own = [f"{build}/python-lab/bin/python", "-m", "lab", "accuracy", "--part", part], {**os.environ, "PYTHONPATH": str(ROOT)}
+            software, hardware = run(command, env=own), run(command, env={**own, "LD_PRELOAD": self.bench(name, driver="instead.cpp")})
             updates = re.fullmatch(r"([1-9]\d*) updates by the hardware\n", hardware.stderr)
             if not updates or hardware.stdout != software.stdout:
                 self.complain(f"{name}: its figures are not those of the C filter, which are\n{software.stdout}but\n{hardware.stdout}{hardware.stderr}")

@@ -1,11 +1,11 @@
-"""The tables and the picture of docs/calibration.md: python3 lab/experiments/calibration/document.py ROWS.json OUT
+"""The tables and the picture of docs/calibration.md: python3 lab/calibration/document.py ROWS.json OUT
 
 ROWS.json is what rejfilt-calibration leaves; writes OUT.md and OUT.svg."""
 import json, math, pathlib, subprocess, sys
 
 source, out = sys.argv[1:]
 rows = {(r["model"], r["method"], r["length"], r["what"]): r for r in json.load(open(source))}
-files = {path.stem for path in (pathlib.Path(__file__).parents[3] / "examples").glob("*.c")}
+files = {path.stem for path in (pathlib.Path(__file__).parents[2] / "examples").glob("*.c")}
 models, labs = ([name for name in dict.fromkeys(key[0] for key in rows) if (name in files) == is_lab] for is_lab in (False, True))
 lengths = sorted({key[2] for key in rows})
 DEFAULT = "default"

@@ -37,7 +37,7 @@
 #include "rejfilt/passes.h"
 
 enum { RECORDS = 200, FEW = 50, LONGEST = 100 };
-#define MODELS "lab/experiments/accuracy/models/"
+#define MODELS "lab/models/"
 #define LOST_SIGMAS 5.0
 
 typedef enum settings {
