@@ -1,5 +1,5 @@
-/* What the experiments need of the core and the package has not: updates of a Gaussian with any covariance and up to 64 parameters, whose
-   attempts are shared among nodes. A shared library for ctypes (lab/native.py). */
+/* What the experiments need of the core and the package has not: updates of a Gaussian with any covariance and up to 64
+   parameters, whose attempts are shared among nodes. A shared library for ctypes (lab/native.py). */
 #include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -52,7 +52,8 @@ static rf_status run_nodes(void *self, const rf64_task *task, uint32_t begin, ui
     const server *s = self;
     rf_status status = RF_OK;
     for (unsigned i = 0; i < s->nodes && status >= 0; i++) {
-        const uint32_t first = (uint32_t)((uint64_t)count * i / s->nodes), end = (uint32_t)((uint64_t)count * (i + 1) / s->nodes);
+        const uint32_t first = (uint32_t)((uint64_t)count * i / s->nodes),
+                       end = (uint32_t)((uint64_t)count * (i + 1) / s->nodes);
         rf64_tally_clear(s->tally, task->model->dim, task->update);
         status = rf64_serial.run(NULL, task, s->begin + begin + first, end - first, s->tally);
         if (status >= 0)
@@ -61,13 +62,17 @@ static rf_status run_nodes(void *self, const rf64_task *task, uint32_t begin, ui
     return status;
 }
 
-/* A strict update of the Gaussian (mean, factor) in double, in place. kind 0: every draw is accepted; 1: a fringe; 2: Gaussian noise.
-   `record` is as above and ends with the outcome. Returns the number of draws accepted, or -1. */
-int64_t lab_update(unsigned kind, unsigned dim, uint64_t seed, uint32_t update, uint32_t attempts, unsigned nodes, uint32_t begin,
-                   const double record[], double mean[], double factor[])
+/* A strict update of the Gaussian (mean, factor) in double, in place. kind 0: every draw is accepted; 1: a fringe; 2:
+   Gaussian noise. `record` is as above and ends with the outcome. Returns the number of draws accepted, or -1. */
+int64_t lab_update(unsigned kind, unsigned dim, uint64_t seed, uint32_t update, uint32_t attempts, unsigned nodes,
+                   uint32_t begin, const double record[], double mean[], double factor[])
 {
     const double nothing = 0;
-    rf64_model model = {.likelihood = kind == 1 ? fringe : kind == 2 ? linear : likely, .dim = (uint16_t)dim, .settings = (uint16_t)(kind ? dim + 2 : 0)};
+    rf64_model model = {.likelihood = kind == 1   ? fringe
+                                      : kind == 2 ? linear
+                                                  : likely,
+                        .dim = (uint16_t)dim,
+                        .settings = (uint16_t)(kind ? dim + 2 : 0)};
     rf64_options options = rf64_options_default();
     server s = {nodes, begin, malloc(rf64_tally_bytes(dim))};
     const rf64_engine engine = {run_nodes, &s, NULL};
@@ -78,7 +83,8 @@ int64_t lab_update(unsigned kind, unsigned dim, uint64_t seed, uint32_t update, 
     model.is_log = kind == 2;
     options.strict = 1;
     options.attempts = attempts;
-    is_good = is_good && rf64_filter_init(&filter, memory, rf64_filter_bytes(dim), dim, seed) >= 0 && rf64_filter_restore(filter, seed, update, mean, factor, 0) >= 0 &&
+    is_good = is_good && rf64_filter_init(&filter, memory, rf64_filter_bytes(dim), dim, seed) >= 0 &&
+              rf64_filter_restore(filter, seed, update, mean, factor, 0) >= 0 &&
               rf64_update(filter, &model, kind ? record : &nothing, 1, &options, nodes ? &engine : NULL, &report) >= 0;
     if (is_good) {
         memcpy(mean, rf64_filter_mean(filter), dim * sizeof *mean);
@@ -100,7 +106,8 @@ int64_t lab_update_float(unsigned dim, uint64_t seed, uint32_t attempts, float m
     rf32_report report = {0};
     options.strict = 1;
     options.attempts = attempts;
-    const int is_good = memory && rf32_filter_init(&filter, memory, rf32_filter_bytes(dim), dim, seed) >= 0 && rf32_filter_restore(filter, seed, 0, mean, factor, 0) >= 0 &&
+    const int is_good = memory && rf32_filter_init(&filter, memory, rf32_filter_bytes(dim), dim, seed) >= 0 &&
+                        rf32_filter_restore(filter, seed, 0, mean, factor, 0) >= 0 &&
                         rf32_update(filter, &model, &nothing, 1, &options, NULL, &report) >= 0;
     if (is_good) {
         memcpy(mean, rf32_filter_mean(filter), dim * sizeof *mean);
