@@ -19,8 +19,10 @@ import rejfilt as rf
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 import policy
-from lab import draws, oracles, report, runner
+from lab import draws, oracles, report, runner, trust
 from lab.paper import ALL, following
+from lab.trust.judging import Tracks, judge
+from lab.trust.worlds import WORLDS
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 
@@ -93,6 +95,29 @@ class Luck(unittest.TestCase):
         rng = np.random.default_rng(7)
         medians, errors = zip(*(draws.median(rng.normal(size=400)) for _ in range(400)))
         self.assertLess(abs(np.mean(errors) / np.std(medians) - 1), 0.15)
+
+
+class Trust(unittest.TestCase):
+    def test_judges_as_the_command(self):
+        for options in "--steps 400 --jump 0.2:3@150", "--steps 380 --outage coin@150+60", "--steps 300 --model ramsey --jump w=0.5@150":
+            given = trust.arguments_of(options)
+            theirs, model = trust.simulated(options, 12, 7), rf.model(given.get("model", "precession"))
+            run = rf.simulate(given.pop("model", "precession"), trials=12, seed=7, **given)
+            shaped = lambda name: run[name].reshape(12, -1)  # noqa: E731
+            charts, names = oracles.charts_of(model), [p.name for p in model.parameters]
+            error = np.stack([shaped(f"{n}.chart_mean") - c.coordinate(shaped(f"truth.{n}")) for n, c in zip(names, charts)], axis=-1)
+            sd = np.stack([shaped(f"{n}.chart_sd") for n in names], axis=-1)
+            alarm = np.isin(shaped("health").astype(str), ["recovering", "lost", "fault"])
+            prior_sd = rf.Tracker(model, design=None, belief="gaussian").chart_sd
+            ours = judge(Tracks(error, sd, alarm), [p.drift for p in model.parameters], prior_sd, [j.at for j in given["jump"]], [(o.at, o.length) for o in given["outage"]])
+            for key in ("median", "mean", "lost", "coverage95", "back50", "back100", "alarm30", "widest"):
+                np.testing.assert_allclose(ours[key], math.nan if theirs[key] is None else theirs[key], rtol=1e-6, err_msg=f"{options}: {key}")
+
+    def test_every_world_is_one(self):
+        self.assertEqual(len({(family, name) for family, name, *_ in WORLDS}), len(WORLDS))
+        for _, _, options, some, _ in WORLDS:
+            if some:
+                trust.arguments_of(options)
 
 
 class Reproduce(unittest.TestCase):
