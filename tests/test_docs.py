@@ -129,9 +129,9 @@ def reason_not_to(command):
 
 
 @functools.cache
-def options(name):
-    """The options listed by `rejfilt NAME --help`."""
-    done = subprocess.run([BUILD / "rejfilt", name, "--help"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+def options(*names):
+    """The options listed by `rejfilt NAME... --help`."""
+    done = subprocess.run([BUILD / "rejfilt", *names, "--help"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
     return set(re.findall(r"^  (--[\w-]+)", done.stdout, re.M))
 
 
@@ -144,7 +144,9 @@ def unknown_options(command):
     place = next((k for k, word in enumerate(words) if word in ("rejfilt", "build/rejfilt")), None)
     if place is None or len(words) <= place + 1 or words[place + 1].startswith("-"):
         return []
-    known = options(words[place + 1]) | (options("track") if words[place + 1] == "state" else set())  # `rejfilt state import` takes the options of a run
+    name, after = words[place + 1], words[place + 2:place + 3]
+    known = options(name) | (options("track") if name == "state" else set())  # `rejfilt state import` takes the options of a run
+    known |= options(name, *after) if name == "classify" and after and after[0].isalpha() else set()
     return [word for word in words[place + 2:] if word.startswith("--") and word.split("=")[0] not in known]
 
 
