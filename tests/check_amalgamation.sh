@@ -66,7 +66,7 @@ int main(void)
     float outcome = 1;
     if (rf32_filter_init(&filter, memory, sizeof memory, 2, 1) != RF_REFUSED_DIMENSION || rf32_filter_init(&filter, memory, sizeof memory, 1, 1) != RF_OK)
         return 1;
-    if (rf32_update(filter, &model, &outcome, 1, &options, 0, 0) != RF_OK)
+    if ((rf32_update(filter, &model, &outcome, 1, &options, 0, 0) & ~RF_NOTE_FEW) != RF_OK)
         return 2;
     options.sampler = RF_LATTICE;
     return rf32_update(filter, &model, &outcome, 1, &options, 0, 0) == RF_REFUSED_OPTIONS ? 0 : 3;

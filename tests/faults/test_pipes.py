@@ -132,8 +132,7 @@ class Streams(Run):
     """Standard streams that are closed, full, or open the wrong way; for every command."""
     commands = (["--help"], ["--version"], ["help"], ["help", "track"], ["models"], ["models", "--json"], ["track"], ["track", "--format=csv"], ["track", "--ask"],
                 ["track", "--help"], ["track", "--print-config"], ["track", "--simulate"], ["track", "--simulate", "--trials=2"],
-                ["compare", "--model=precession", "--model=coin"], ["classify", "--data=table.csv", "--label=class"], ["classify", "rank", "--data=table.csv", "--label=class"],
-                ["reproduce", "--list"])
+                ["compare", "--model=precession", "--model=coin"], ["classify", "--data=table.csv", "--label=class"], ["classify", "rank", "--data=table.csv", "--label=class"])
 
     def ended(self, *arguments, closed=(), given=None, **more):
         """Exit code and complaint of a command without these descriptors."""
