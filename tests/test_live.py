@@ -281,7 +281,7 @@ class AskAndTell(Test):
                     for turn in range(3):
                         questions = [live.line() for _ in range(batch)]
                         self.assertEqual([q["ask"] for q in questions], list(range(len(records), len(records) + batch)))
-                        answers = [{k: round(2 * v) / 2 + (k == "t") if k != "ask" else v for k, v in q.items() if k != "anchor"} for q in questions]
+                        answers = [{k: round(2 * v) / 2 + (k == "t") if k not in ("ask", "contrast") else v for k, v in q.items() if k != "anchor"} for q in questions]
                         answers = [a | {"outcome": lab.randint(0, 1), "time": 0.5 * a["ask"]} for a in answers]
                         lines = [",".join(map(str, a.values())) if is_table else json.dumps(a) for a in lab.sample(answers, batch)]
                         for line in [",".join(answers[0])] * (is_table and turn == 0) + (lines[:1] + lines if turn < 2 else lines[:-1]):
