@@ -1,5 +1,5 @@
 /* Misuse of the library's interfaces is refused: a status, a message, or nothing done; never a crash, and never accepted in
-   silence. Run it under the sanitizers, too (make sanitize). */
+   silence. Run it under the sanitizers, too (make check KIND=sanitize). */
 #include "testing.h"
 
 #include <math.h>

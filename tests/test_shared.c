@@ -1,5 +1,5 @@
 /* Threads share one engine: sessions, many sessions, fleets, residents and passes at once give the bits that each has alone. Run it
-   under the thread sanitizer, too (make tsan). */
+   under the thread sanitizer, too (make check KIND=tsan). */
 #include "testing.h"
 
 #include <pthread.h>
