@@ -490,7 +490,7 @@ int check_model(model_object *m, const rf_description *d, const double setting[]
     const uint64_t hash = rf_hash(rf_hash(0, d->parameter, sizeof d->parameter), d->setting, sizeof d->setting);
     char error[ERROR_MAX] = "", name[128];
     running r;
-    if (!setting && (m->is_trusted || m->checked == hash))
+    if (!setting && (m->f64.is_checked == 2 || m->checked == hash))
         return 0;
     snprintf(name, sizeof name, "model %s", d->name);
     begin(&r, m, 0);
@@ -515,11 +515,10 @@ static PyObject *check(PyObject *self, PyObject *setting)
     return check_model(m, &m->description, setting == Py_None ? NULL : settings) < 0 ? NULL : Py_NewRef(Py_None);
 }
 
-/* _trust(): the ranges of its settings were made up. */
+/* _trust(): the ranges of its settings were made up; records are neither tried nor told to be outside. */
 static PyObject *trust(PyObject *self, PyObject *ignored)
 {
     (void)ignored;
-    ((model_object *)self)->is_trusted = 1;
     ((model_object *)self)->f64.is_checked = 2;
     return Py_NewRef(Py_None);
 }

@@ -38,7 +38,6 @@ typedef struct model_object {
     } views[4];
     unsigned next_view;
     uint64_t checked; /* hash of the ranges in which it was checked; 0: not yet */
-    int is_trusted;   /* its settings have no ranges of their own: neither checked on opening nor told of */
     PyObject *setting;                       /* the latest setting passed to a function, */
     double setting_values[RF_DESCRIBED_MAX]; /* and its numbers */
 } model_object;

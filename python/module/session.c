@@ -239,7 +239,7 @@ static void see_outside(session_object *s, const rf_record records[], uint32_t c
 
 int warn_outside(session_object *s, int level)
 {
-    const int is_new = s->outside[0] && !s->is_warned && !s->model->is_trusted;
+    const int is_new = s->outside[0] && !s->is_warned && s->model->f64.is_checked != 2;
     s->is_warned |= is_new;
     return is_new ? PyErr_WarnEx(PyExc_UserWarning, s->outside, level) : 0;
 }
